@@ -1,0 +1,64 @@
+import type { Identity } from './identity.ts';
+import type { Json, RawJson } from './json.ts';
+import type { Reason } from './tool.ts';
+
+/** What is known of a failed call's effect. Only `not_executed`, or an idempotent tool, may be retried. */
+export type Executed = 'executed' | 'not_executed' | 'unknown';
+
+export interface Failure {
+  readonly category: 'transient' | 'validation' | 'business' | 'permission';
+  readonly retryable: boolean;
+  /** For the model: what went wrong, with which thing, and what to try. */
+  readonly message: string;
+  readonly executed: Executed;
+  /** What was tried, one line each. */
+  readonly attempts: readonly string[];
+  readonly alternatives?: readonly string[];
+  readonly partial?: RawJson;
+}
+
+/** What a source answers. `raw` is an MCP `CallToolResult` (2025-11-25 or later), whatever the source is. */
+export type SourceResult =
+  | { readonly kind: 'result'; readonly raw: RawJson; readonly isError: boolean }
+  | { readonly kind: 'input_required'; readonly requests: RawJson; readonly state?: string }
+  | { readonly kind: 'failure'; readonly failure: Failure };
+
+export interface CallContext {
+  readonly callId: string;
+  readonly who: Identity;
+  readonly signal: AbortSignal;
+  /** Longest silence in milliseconds; progress starts it anew. */
+  readonly idleMs: number;
+  /** Longest call in milliseconds; nothing extends it. */
+  readonly hardMs: number;
+  /** The second leg of an `input_required` exchange. */
+  readonly answers?: { readonly responses: Json; readonly state?: string };
+  onEvent?(e: { readonly kind: 'progress' | 'log'; readonly raw: RawJson }): void;
+  /** Elicitation, sampling and roots requests of the server, answered by the host. */
+  input?(request: RawJson): Promise<Json>;
+}
+
+/** The tagged end of a call. `unknown_tool`, `invalid`, `denied` and `parked` have not run. */
+export type Outcome =
+  | {
+      readonly kind: 'ok';
+      readonly raw: RawJson;
+      readonly isError: boolean;
+      /** `agent` profile only: the `tool_result` content for a model, bounded in size. */
+      readonly content?: Json;
+    }
+  | { readonly kind: 'input_required'; readonly requests: RawJson; readonly state?: string }
+  | { readonly kind: 'unknown_tool' | 'invalid' | 'denied'; readonly reasons: readonly Reason[] }
+  | { readonly kind: 'parked'; readonly approval: string; readonly reasons: readonly Reason[] }
+  | { readonly kind: 'failed' | 'cancelled'; readonly failure: Failure };
+
+/** Never throws. `agent` validates, retries and shapes for a model; `relay` does none of these. */
+export interface Dispatcher {
+  call(c: {
+    readonly name: string;
+    readonly args: RawJson;
+    readonly profile: 'agent' | 'relay';
+    readonly conversation: string;
+    readonly ctx: CallContext;
+  }): Promise<Outcome>;
+}

@@ -1,0 +1,16 @@
+/**
+ * Rule of this folder: types only. Nothing here imports from another folder, and nothing here runs.
+ *
+ * Every other folder meets its neighbours through these types, so a change here is made together with everything that
+ * stands on it, and its reason is written down in `docs/decisions/`.
+ */
+export type { CallContext, Dispatcher, Executed, Failure, Outcome, SourceResult } from './call.ts';
+export type { Identity, ServerRef } from './identity.ts';
+export type { Json, JsonObject, RawJson } from './json.ts';
+export type { LoopEffect, LoopEvent, Model, ModelReply, Step } from './loop.ts';
+export type { Asker, AskQuestion, AskReply, Decision, Policy } from './policy.ts';
+export type { CallOutcomeRecord, CallRecord, IntentRecord, Recorder, TraceEvent } from './record.ts';
+export type { Serve, ServeAt, ServeHandle, ToolHost } from './serve.ts';
+export type { Catalog, Connection, ConnectionEra, ConnectionStatus, Found, Source, ToolListing } from './source.ts';
+export type { Store, StoreLog, StoreTable } from './store.ts';
+export type { Effect, ModelHints, PreviewPlan, Reason, ToolDefinition, ToolRef, WireName } from './tool.ts';

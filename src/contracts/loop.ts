@@ -1,0 +1,46 @@
+import type { Outcome } from './call.ts';
+import type { Json, RawJson } from './json.ts';
+
+export interface ModelReply {
+  /** A Messages API response message: `{id, role: 'assistant', content, stop_reason, usage, …}`. */
+  readonly message: Json;
+  readonly stopReason: string;
+  readonly usage: Json;
+}
+
+/** Messages API shape for every model, offline included; unknown blocks are kept. */
+export interface Model {
+  readonly id: string;
+  /**
+   * @param request a Messages API request body without `model` and `stream`
+   * @param ctx `onDelta` gets Messages API stream events as they arrive; `onWait` is told why a retry waits
+   */
+  respond(
+    request: Json,
+    ctx: {
+      readonly signal: AbortSignal;
+      onDelta?(event: Json): void;
+      onWait?(wait: { readonly ms: number; readonly reason: string }): void;
+    },
+  ): Promise<ModelReply>;
+}
+
+/** The event log is the journal, the run record, the cassette's spine and what diagnosis reads. `at`: Unix ms. */
+export type LoopEvent = { readonly v: 1; readonly at: number } & (
+  | { readonly type: 'input'; readonly content: Json }
+  | { readonly type: 'model'; readonly message: Json; readonly stopReason: string; readonly usage: Json }
+  | { readonly type: 'intent'; readonly callId: string; readonly name: string; readonly args: Json }
+  | { readonly type: 'outcome'; readonly callId: string; readonly outcome: Outcome }
+  | { readonly type: 'limit' | 'abort' | 'edit'; readonly detail: Json }
+);
+
+export type LoopEffect =
+  | { readonly type: 'model'; readonly request: Json }
+  | { readonly type: 'call'; readonly callId: string; readonly name: string; readonly args: RawJson }
+  | { readonly type: 'end'; readonly how: string };
+
+/** The loop is a fold. */
+export type Step<State> = (
+  state: State,
+  event: LoopEvent,
+) => { readonly state: State; readonly effects: readonly LoopEffect[] };

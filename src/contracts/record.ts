@@ -1,0 +1,71 @@
+import type { Outcome } from './call.ts';
+import type { Identity } from './identity.ts';
+import type { Json } from './json.ts';
+import type { LoopEvent } from './loop.ts';
+import type { AskReply, Decision } from './policy.ts';
+import type { ToolRef } from './tool.ts';
+
+export interface IntentRecord {
+  readonly callId: string;
+  readonly conversation: string;
+  readonly who: Identity;
+  readonly ref: ToolRef;
+  readonly effect: 'read' | 'idempotent' | 'write';
+  readonly args: Json;
+  readonly argsDigest: string;
+  readonly facts?: Json;
+  readonly factsDigest?: string;
+  readonly decision: Decision;
+  readonly asked?: AskReply;
+}
+
+/** What is written when a call ends, whether it ran or not. Times are milliseconds. */
+export interface CallOutcomeRecord {
+  readonly callId: string;
+  readonly conversation: string;
+  readonly who: Identity;
+  readonly name: string;
+  readonly ref?: ToolRef;
+  readonly args: Json;
+  readonly facts?: Json;
+  readonly decision?: Decision;
+  readonly asked?: AskReply;
+  readonly startedAt: number;
+  readonly ms: number;
+  readonly attempts: number;
+  readonly outcome: Outcome;
+}
+
+/**
+ * `intent` resolves when the record is durable if the tool's effect isn't `read`, at once if it is; `outcome` never
+ * delays the answer and never throws.
+ */
+export interface Recorder {
+  intent(r: IntentRecord): Promise<void>;
+  outcome(r: CallOutcomeRecord): void;
+}
+
+/** The line of a trace that tells one call, start to finish. */
+export interface CallRecord {
+  readonly v: 1;
+  readonly at: number;
+  readonly type: 'call';
+  readonly call: CallOutcomeRecord;
+}
+
+/** One line of a trace file (JSON Lines): the run's header, a loop event, an intent, or a finished call. */
+export type TraceEvent =
+  | {
+      readonly v: 1;
+      readonly at: number;
+      readonly type: 'run';
+      readonly run: string;
+      readonly agent: string;
+      readonly model: string;
+      readonly task: string;
+      readonly bridle: string;
+    }
+  | { readonly v: 1; readonly at: number; readonly type: 'decided'; readonly intent: IntentRecord }
+  | { readonly v: 1; readonly at: number; readonly type: 'end'; readonly how: string; readonly detail: Json }
+  | CallRecord
+  | LoopEvent;

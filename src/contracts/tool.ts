@@ -1,0 +1,66 @@
+import type { ServerRef } from './identity.ts';
+import type { Json, JsonObject, RawJson } from './json.ts';
+
+/** Pure: no table on disk, no order of arrival. At most 64 characters; lossy cases carry a hash tail. */
+export type WireName = (serverKey: string | null, tool: string) => string;
+
+/**
+ * `tool` is the name as the server spells it; `name` its wire name; `fingerprint` the SHA-256 (hex) of the canonical
+ * definition. Policy rules match the pair (server key, tool). `server` is null for tools defined in this process.
+ */
+export interface ToolRef {
+  readonly server: ServerRef | null;
+  readonly tool: string;
+  readonly name: string;
+  readonly fingerprint: string;
+}
+
+/** What a call may do to the world. `write` unless code, configuration or a trusted server says otherwise. */
+export type Effect = 'read' | 'idempotent' | 'write';
+
+/**
+ * How the facts of a call are had before it is approved: from the author's own function, or from another, read-only
+ * tool of the same server whose arguments are JSON Pointers (RFC 6901) into this call's arguments.
+ */
+export type PreviewPlan =
+  | { readonly kind: 'author' }
+  | {
+      readonly kind: 'tool';
+      readonly tool: string;
+      readonly arguments: Readonly<Record<string, string>>;
+      readonly by: 'server' | 'config';
+    };
+
+/** Fields of a Messages API tool definition that an author sets, passed to models that know them. */
+export interface ModelHints {
+  readonly strict?: boolean;
+  readonly examples?: readonly JsonObject[];
+  readonly cacheControl?: Json;
+  readonly deferLoading?: boolean;
+  readonly allowedCallers?: readonly string[];
+  readonly eagerInputStreaming?: boolean;
+}
+
+export interface ToolDefinition {
+  readonly ref: ToolRef;
+  readonly title?: string;
+  readonly description: string;
+  readonly inputSchema: Json;
+  readonly outputSchema?: Json;
+  readonly annotations?: Json;
+  /** The definition as received or written; fields we don't know survive here. */
+  readonly raw: RawJson;
+  readonly effect: Effect;
+  readonly preview?: PreviewPlan;
+  readonly hints?: ModelHints;
+  /** Absent: this tool's calls are never deduplicated. */
+  readonly idempotencyKey?: (args: Json) => string;
+}
+
+/** Why a tool is here, absent, renamed, deferred or refused. Every room adds its own; `explain` only prints them. */
+export interface Reason {
+  readonly room: string;
+  readonly code: string;
+  readonly text: string;
+  readonly source?: { readonly file: string; readonly line?: number };
+}
