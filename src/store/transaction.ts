@@ -1,0 +1,25 @@
+import type { Database } from './database.ts';
+
+/**
+ * Runs `work` as one transaction that holds the write lock from its first statement on, so that what it reads can't
+ * change before it writes, in this process or another.
+ *
+ * @param work synchronous: a transaction that waits for anything else would block every other writer
+ * @returns what `work` returns, once it is committed
+ * @throws what `work` throws, after everything it did is undone
+ */
+export function transaction<T>(database: Database, work: () => T): T {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    database.exec('COMMIT');
+    return result;
+  } catch (error) {
+    try {
+      database.exec('ROLLBACK');
+    } catch {
+      // SQLite has already rolled back by itself (a full disk, say); the first error is the one that tells why.
+    }
+    throw error;
+  }
+}
