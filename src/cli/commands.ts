@@ -1,0 +1,103 @@
+import type { CommandSpec, OptionSpec } from './command.ts';
+
+const PROJECT_OPTIONS = {
+  'mcp-config': {
+    type: 'string',
+    multiple: true,
+    value: 'FILE',
+    help: 'take servers from this file too; naming it trusts it (repeatable)',
+  },
+  'trust-project': { type: 'boolean', help: "trust this folder's .mcp.json and bridle.json for this run" },
+} as const satisfies Record<string, OptionSpec>;
+
+const JSON_OPTION = { type: 'boolean', help: 'print JSON on stdout' } as const satisfies OptionSpec;
+
+/** Every command, in the order of the help. The code behind a row is loaded only when the row is run. */
+export const COMMANDS: readonly CommandSpec[] = [
+  {
+    name: 'run',
+    summary: 'give an agent a task, with the tools of this project',
+    usage: '"task"',
+    details:
+      "The answer goes to stdout, every step to stderr. Without a terminal a call that your rules don't allow is\n" +
+      'refused, and the refusal says which rule would allow it.\n' +
+      'Exit status: 0 answered, 1 failed, 2 bad usage or configuration, 3 the agent asked a question, 4 the model\n' +
+      'refused, 5 the answer was cut, 6 a limit was reached, 7 the project is not trusted, 130 interrupted.',
+    options: {
+      model: {
+        type: 'string',
+        value: 'MODEL',
+        help: 'offline (default), claude-…, anthropic:ID, openai:ID or openai:ID@URL; also $BRIDLE_MODEL',
+      },
+      allow: {
+        type: 'string',
+        multiple: true,
+        value: 'RULE',
+        help: "allow matching tools in this run, e.g. 'mcp__fs__*' (repeatable)",
+      },
+      mode: { type: 'string', value: 'MODE', help: 'default, plan, dontAsk, acceptEdits or bypassPermissions' },
+      agent: { type: 'string', value: 'NAME', help: 'the name the agent acts under (default: main)' },
+      'max-turns': { type: 'string', value: 'N', help: 'stop after N requests to the model (default: 50)' },
+      'max-seconds': { type: 'string', value: 'N', help: 'stop after N seconds' },
+      'max-cost': { type: 'string', value: 'USD', help: 'stop when the run has cost this much' },
+      ...PROJECT_OPTIONS,
+      json: { ...JSON_OPTION, help: 'print the result as one JSON object on stdout' },
+      quiet: { type: 'boolean', help: 'no steps on stderr' },
+    },
+    examples: [
+      ['bridle run "What is in this folder?" --allow \'mcp__fs__*\'', 'one task, one server allowed'],
+      ['bridle run "Summarise notes.md" --model claude-sonnet-4-5', 'with a hosted model'],
+      ['bridle run "List my orders" --mcp-config shop.json --json', 'for scripts'],
+    ],
+    positionals: [1, 1],
+    load: () => import('./run.ts'),
+  },
+  {
+    name: 'demo',
+    summary: 'watch an agent refund an order through a real MCP server, under a rule',
+    usage: '',
+    details: 'Needs no key and no network. It answers its own questions from a script that it prints.',
+    options: {},
+    examples: [['bridle demo', 'the whole tour, step by step']],
+    positionals: [0, 0],
+    load: () => import('./demo.ts'),
+  },
+  {
+    name: 'tools',
+    summary: 'list the tools an agent would have here, and those set aside, with the reasons',
+    usage: 'list',
+    options: { ...PROJECT_OPTIONS, agent: { type: 'string', value: 'NAME', help: 'as this agent' }, json: JSON_OPTION },
+    examples: [
+      ['bridle tools list', 'the tools of this project'],
+      ['bridle tools list --mcp-config shop.json --json', 'of another file, for scripts'],
+    ],
+    positionals: [1, 1],
+    load: () => import('./tools.ts'),
+  },
+  {
+    name: 'explain',
+    summary: 'say where a tool comes from, what it is called and why, and which rule decides over it',
+    usage: '<tool>',
+    options: { ...PROJECT_OPTIONS, agent: { type: 'string', value: 'NAME', help: 'as this agent' }, json: JSON_OPTION },
+    examples: [['bridle explain mcp__shop__refund_transaction', 'why it is shown, asked about or hidden']],
+    positionals: [1, 1],
+    load: () => import('./explain.ts'),
+  },
+  {
+    name: 'trace',
+    summary: 'look at what earlier runs did: each call, its decision, its time and its end',
+    usage: 'list | show [RUN]',
+    details: 'show takes the start of a run id, and the newest run when none is given.',
+    options: {
+      json: JSON_OPTION,
+      limit: { type: 'string', value: 'N', help: 'list: at most N runs (default: 20)' },
+    },
+    examples: [
+      ['bridle trace list', 'the newest runs'],
+      ['bridle trace show', 'the last run, call by call'],
+      ['bridle trace show 20261130-1 --json', 'its records, one a line'],
+    ],
+    positionals: [1, 2],
+    load: () => import('./trace.ts'),
+  },
+];

@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs';
+import type { CommandIo } from './command.ts';
+import { COMMANDS } from './commands.ts';
+import { columns, helpOf } from './help.ts';
+
+/**
+ * Runs the command line. `--version` and `--help` are answered from the table alone, so that they cost little more
+ * than starting Node; everything else is loaded when it is needed.
+ *
+ * @param args the arguments after the program's name
+ * @returns the exit status
+ */
+export async function main(args: readonly string[], io: CommandIo = processIo()): Promise<number> {
+  const [name, ...rest] = args;
+  if (name === '--version' || name === '-V' || name === '-v') {
+    io.stdout.write(`${version()}\n`);
+    return 0;
+  }
+  if (name === undefined || name === '--help' || name === '-h') {
+    io.stdout.write(overview());
+    return 0;
+  }
+  if (name === 'help') return main([...rest.slice(0, 1), '--help'], io);
+  const spec = COMMANDS.find((command) => command.name === name);
+  const options = rest.includes('--') ? rest.slice(0, rest.indexOf('--')) : rest;
+  if (spec && options.some((arg) => arg === '--help' || arg === '-h')) {
+    io.stdout.write(helpOf(spec));
+    return 0;
+  }
+  const { runCommand } = await import('./run-command.ts');
+  return runCommand(name, spec, rest, io);
+}
+
+/** The package's version, from its own `package.json`. */
+export function version(): string {
+  const file = new URL('../../package.json', import.meta.url);
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+}
+
+function overview(): string {
+  return [
+    'bridle: a model proposes a call, bridle decides whether it may run',
+    '',
+    'Usage: bridle <command> [options]',
+    '',
+    'Commands:',
+    ...columns(COMMANDS.map(({ name, summary }) => [name, summary] as const)),
+    '',
+    'Options:',
+    ...columns([
+      ['--version', 'print the version'],
+      ['--help', "show this help, or a command's after its name"],
+    ]),
+    '',
+    'Start with:',
+    ...columns([
+      ['bridle demo', 'the tour: no key, no network'],
+      ['bridle run --help', 'then your own servers'],
+    ]),
+    '',
+  ].join('\n');
+}
+
+function processIo(): CommandIo {
+  return { cwd: process.cwd(), env: process.env, stdin: process.stdin, stdout: process.stdout, stderr: process.stderr };
+}

@@ -1,0 +1,74 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { BridleError } from '../tools/index.ts';
+import type { CommandSpec, ParsedCommand } from './command.ts';
+import { nearest } from './nearest.ts';
+
+/**
+ * Reads a command's arguments.
+ *
+ * @throws BridleError `usage` naming the argument, with the command's help as the way on
+ */
+export function parseCommand(spec: CommandSpec, args: readonly string[]): ParsedCommand {
+  const options: NonNullable<ParseArgsConfig['options']> = { help: { type: 'boolean', short: 'h' } };
+  for (const [name, option] of Object.entries(spec.options)) {
+    options[name] = { type: option.type, multiple: option.multiple ?? false };
+  }
+  const hint = `Run 'bridle ${spec.name} --help' to see what it takes.`;
+  let parsed: ReturnType<typeof parseArgs>;
+  try {
+    parsed = parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
+  } catch (error) {
+    const said = error instanceof Error ? (error.message.split('. ')[0] ?? error.message) : String(error);
+    const unknown = /^Unknown option '(--?[^']*)'/.exec(said)?.[1];
+    const near = unknown && nearest(unknown.replace(/^-+/, ''), Object.keys(options));
+    throw new BridleError('usage', `${said}${near ? `. Did you mean --${near}?` : '.'}`, { hint, cause: error });
+  }
+  const values = new Map<string, string | boolean | readonly string[]>();
+  for (const [name, value] of Object.entries(parsed.values)) {
+    if (value !== undefined) values.set(name, Array.isArray(value) ? value.map(String) : value);
+  }
+  const [min, max] = spec.positionals;
+  const given = parsed.positionals.length;
+  if (values.get('help') !== true && (given < min || given > max)) {
+    const problem = given < min ? `'bridle ${spec.name}' needs ${spec.usage}.` : `Too many arguments: ${given}.`;
+    throw new BridleError('usage', problem, { hint });
+  }
+  return { positionals: parsed.positionals, options: values };
+}
+
+/** Typed views of parsed options. */
+export function stringOption(parsed: ParsedCommand, name: string): string | undefined {
+  const value = parsed.options.get(name);
+  return typeof value === 'string' ? value : undefined;
+}
+
+export function listOption(parsed: ParsedCommand, name: string): readonly string[] {
+  const value = parsed.options.get(name);
+  return Array.isArray(value) ? value : [];
+}
+
+export function flag(parsed: ParsedCommand, name: string): boolean {
+  return parsed.options.get(name) === true;
+}
+
+/**
+ * A positive number given as an option.
+ *
+ * @throws BridleError `usage` when it is something else
+ */
+export function numberOption(
+  parsed: ParsedCommand,
+  name: string,
+  kind: 'integer' | 'number' = 'integer',
+): number | undefined {
+  const text = stringOption(parsed, name);
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isFinite(value) || value <= 0 || (kind === 'integer' && !Number.isInteger(value))) {
+    throw new BridleError(
+      'usage',
+      `--${name} takes a positive ${kind === 'integer' ? 'whole number' : 'number'}, not '${text}'.`,
+    );
+  }
+  return value;
+}

@@ -1,0 +1,53 @@
+import { BridleError, isBridleError, printable } from '../tools/index.ts';
+import type { CommandIo, CommandSpec } from './command.ts';
+import { COMMANDS } from './commands.ts';
+import { EXIT, exitCodeOfError } from './exit-code.ts';
+import { nearest } from './nearest.ts';
+import { parseCommand } from './parse.ts';
+import { styleFor } from './style.ts';
+
+/** Parses and runs one command; every failure becomes a message and an exit status, never a stack trace. */
+export async function runCommand(
+  name: string,
+  spec: CommandSpec | undefined,
+  args: readonly string[],
+  io: CommandIo,
+): Promise<number> {
+  try {
+    if (!spec) throw unknownCommand(name);
+    const parsed = parseCommand(spec, args);
+    return await (await spec.load()).run(parsed, io);
+  } catch (error) {
+    return report(error, io);
+  }
+}
+
+function unknownCommand(name: string): BridleError {
+  const near = nearest(
+    name,
+    COMMANDS.map((command) => command.name),
+  );
+  const what = name.startsWith('-')
+    ? `There is no option '${printable(name)}'`
+    : `There is no command '${printable(name)}'`;
+  return new BridleError('usage', `${what}.${near ? ` Did you mean '${near}'?` : ''}`, {
+    hint: "Run 'bridle --help' for the commands.",
+  });
+}
+
+/** Prints an error for the reader who must act, and gives the exit status that fits. */
+export function report(error: unknown, io: CommandIo): number {
+  const style = styleFor(io.stderr, io.env);
+  if (isBridleError(error)) {
+    io.stderr.write(`${style.red('error:')} ${printable(error.message, { newlines: true })} [${error.code}]\n`);
+    if (error.hint) io.stderr.write(`  ${printable(error.hint, { newlines: true })}\n`);
+    return exitCodeOfError(error.code);
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  io.stderr.write(`${style.red('error:')} ${printable(message)} [internal]\n`);
+  io.stderr.write(
+    "  This is a fault of bridle's own; please report it with what you ran. BRIDLE_DEBUG=1 shows where.\n",
+  );
+  if (io.env.BRIDLE_DEBUG && error instanceof Error) io.stderr.write(`${error.stack ?? ''}\n`);
+  return EXIT.failed;
+}
