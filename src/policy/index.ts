@@ -1,0 +1,9 @@
+/**
+ * Rule of this folder: one compiled rule set answers both questions, who may see a tool and whether a call may run, so
+ * that whatever the view denies the decision denies. Nothing here asks anybody, and nothing here runs a tool.
+ */
+export { allowAll } from './allow-all.ts';
+export { type CompiledPolicy, compilePolicy } from './compile-policy.ts';
+export type { Permissions, PolicyLayer, RuleKind } from './layer.ts';
+export { MODES, type Mode } from './mode.ts';
+export { ruleFor } from './rule-set.ts';

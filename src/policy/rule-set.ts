@@ -1,0 +1,94 @@
+import type { ToolDefinition } from '../contracts/index.ts';
+import { wireName, wireServerPart } from '../tools/index.ts';
+import { globMatches } from './glob.ts';
+import type { Rule } from './layer.ts';
+import { MCP_PREFIX, type RuleTarget, serverGroup } from './parse-rule.ts';
+
+/** The texts by which rules can name one tool. */
+export interface ToolNames {
+  /** By which an allow may name it: spellings that no other server's tool can have. */
+  readonly strict: readonly string[];
+  /** By which a deny or ask may name it: also spellings that another tool could share. */
+  readonly wide: readonly string[];
+}
+
+/**
+ * The spellings of a tool in rules: `mcp__<server>__<tool>` with the server's key or its wire part and the tool as its
+ * server spells it; its wire name; `mcp__<server>` for the whole server; for a tool of this process its bare name.
+ */
+export function toolNames(tool: ToolDefinition): ToolNames {
+  const { server, tool: name } = tool.ref;
+  if (server === null) {
+    const strict = name.startsWith(MCP_PREFIX) ? [] : [name];
+    return { strict, wide: distinct([name, tool.ref.name]) };
+  }
+  const part = MCP_PREFIX + wireServerPart(server.key);
+  const key = MCP_PREFIX + server.key;
+  const strict = [`${part}__${name}`, part, wireName(server.key, name)];
+  if (keyIsUnambiguous(server.key)) strict.push(`${key}__${name}`, key);
+  return { strict: distinct(strict), wide: distinct([...strict, `${key}__${name}`, key, tool.ref.name]) };
+}
+
+/** `a__b` could be server `a` with a tool that begins with `b`; only its wire part names it for an allow. */
+function keyIsUnambiguous(key: string): boolean {
+  return key !== '' && !key.includes('__') && !key.startsWith('_') && !key.endsWith('_');
+}
+
+function distinct(texts: readonly string[]): readonly string[] {
+  return [...new Set(texts)];
+}
+
+/** How a rule may be written so that it names exactly this tool. */
+export function ruleFor(tool: ToolDefinition): string {
+  const { server, tool: name } = tool.ref;
+  if (/[*(]/.test(name) || name !== name.trim()) return tool.ref.name;
+  return server === null ? name : `${MCP_PREFIX}${wireServerPart(server.key)}__${name}`;
+}
+
+/** The rules of one kind, found by name: whole names through a map, wildcards within the server that they name. */
+export class RuleSet {
+  readonly #exact = new Map<string, Rule>();
+  /** Wildcard rules by server part; null holds those of this process. */
+  readonly #globs = new Map<string | null, { readonly pattern: string; readonly rule: Rule }[]>();
+  readonly #wide: { readonly pattern: string; readonly rule: Rule }[] = [];
+  #all: Rule | undefined;
+
+  add(rule: Rule, target: RuleTarget): void {
+    switch (target.match) {
+      case 'all':
+        this.#all ??= rule;
+        return;
+      case 'exact':
+        if (!this.#exact.has(target.text)) this.#exact.set(target.text, rule);
+        return;
+      case 'glob': {
+        const group = target.text.startsWith(MCP_PREFIX) ? serverGroup(target.text) : null;
+        const globs = this.#globs.get(group);
+        const entry = { pattern: target.text, rule };
+        if (globs) globs.push(entry);
+        else this.#globs.set(group, [entry]);
+        return;
+      }
+      case 'wide':
+        this.#wide.push({ pattern: target.text, rule });
+    }
+  }
+
+  /** The first rule that names a tool: whole names before wildcards, each in the order in which they were added. */
+  find(names: readonly string[], inProcess: boolean): Rule | undefined {
+    for (const name of names) {
+      const rule = this.#exact.get(name);
+      if (rule) return rule;
+    }
+    for (const name of names) {
+      const groups = name.startsWith(MCP_PREFIX) ? [serverGroup(name)] : [];
+      for (const group of inProcess ? [...groups, null] : groups) {
+        const hit = this.#globs.get(group)?.find(({ pattern }) => globMatches(pattern, name));
+        if (hit) return hit.rule;
+      }
+      const wide = this.#wide.find(({ pattern }) => globMatches(pattern, name));
+      if (wide) return wide.rule;
+    }
+    return this.#all;
+  }
+}
