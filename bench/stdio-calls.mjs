@@ -1,0 +1,88 @@
+/**
+ * Calls a second over stdio: Bridle's connection and its whole dispatch path (policy, checks, record in memory) beside
+ * the official clients, v1 and v2, each in front of the same lean server, in interleaved rounds of one run.
+ *
+ * Usage: node bench/stdio-calls.mjs [--calls 2000] [--rounds 5] [--concurrency 1,16]
+ */
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { Client as ClientV2 } from '@modelcontextprotocol/client';
+import { StdioClientTransport as TransportV2 } from '@modelcontextprotocol/client/stdio';
+import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { createAgent, memoryRecorder, offlineModel } from 'bridle';
+import { connectStdio, mcpSource } from 'bridle/mcp';
+import { machine, median, table } from './measure.mjs';
+
+const { values } = parseArgs({
+  options: {
+    calls: { type: 'string', default: '2000' },
+    rounds: { type: 'string', default: '5' },
+    concurrency: { type: 'string', default: '1,16' },
+  },
+});
+const calls = Number(values.calls);
+const lean = fileURLToPath(new URL('./lean-server.mjs', import.meta.url));
+const at = { command: process.execPath, args: [lean] };
+const text = 'x'.repeat(200);
+const open = new AbortController().signal;
+const limits = { signal: open, idleMs: 60_000, hardMs: 60_000 };
+
+const info = { name: 'bench', version: '1.0.0' };
+const v1 = new ClientV1(info);
+await v1.connect(new TransportV1(at));
+const v2 = new ClientV2(info);
+await v2.connect(new TransportV2(at));
+const connection = connectStdio({ key: 'lean', scope: 'code', ...at });
+const through = connectStdio({ key: 'lean2', scope: 'code', ...at });
+const agent = await createAgent({
+  name: 'bench',
+  model: offlineModel(),
+  sources: [mcpSource(through)],
+  permissions: { allow: ['mcp__lean2__*'] },
+  recorder: memoryRecorder(),
+});
+
+const subjects = [
+  { name: 'official client v1.32.2', call: () => v1.callTool({ name: 'echo', arguments: { text } }) },
+  { name: 'official client v2.4.0', call: () => v2.callTool({ name: 'echo', arguments: { text } }) },
+  {
+    name: 'Bridle connection',
+    call: () => connection.request('tools/call', { name: 'echo', arguments: { text } }, limits),
+  },
+  { name: 'Bridle dispatch (policy, checks, record)', call: () => agent.call('mcp__lean2__echo', { text }) },
+].map((subject) => ({ ...subject, samples: new Map() }));
+
+async function measure(call, concurrency) {
+  let left = calls;
+  const start = process.hrtime.bigint();
+  await Promise.all(
+    Array.from({ length: concurrency }, async () => {
+      while (left-- > 0) await call();
+    }),
+  );
+  return calls / (Number(process.hrtime.bigint() - start) / 1e9);
+}
+
+const levels = values.concurrency.split(',').map(Number);
+for (const concurrency of levels) {
+  for (let round = -1; round < Number(values.rounds); round++) {
+    for (const subject of subjects) {
+      const rate = await measure(subject.call, concurrency);
+      if (round >= 0) subject.samples.set(concurrency, [...(subject.samples.get(concurrency) ?? []), rate]);
+    }
+  }
+}
+
+process.stdout.write(`${machine()}, ${calls} calls a round, ${values.rounds} rounds, medians\n\n`);
+const head = ['client', ...levels.flatMap((n) => [`calls/s, ${n} at once`, '÷ v1'])];
+const rows = subjects.map(({ name, samples }) => [
+  name,
+  ...levels.flatMap((n) => {
+    // The ratio is taken within each round, so that the machine's drift cancels.
+    const ratios = samples.get(n).map((rate, round) => rate / subjects[0].samples.get(n)[round]);
+    return [Math.round(median(samples.get(n))), median(ratios).toFixed(2)];
+  }),
+]);
+process.stdout.write(`${table(head, rows)}\n`);
+await Promise.all([v1.close(), v2.close(), connection.close(), through.close(), agent.close()]);
