@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Identity, ServeAt, ServeHandle, ToolHost } from '../../contracts/index.ts';
+import { BridleError } from '../../tools/index.ts';
+import { type LegacySessions, legacySessions } from './legacy-sessions.ts';
+import { isLoopback, refusedOrigin } from './loopback.ts';
+import { ANYONE, createServer, note, notePreviews, type Sdk } from './relay.ts';
+import { headersOf, readBody, sendError, sendWebResponse, toWebRequest } from './web-bridge.ts';
+
+type HttpOptions = Extract<ServeAt, { http: unknown }>['http'];
+type ModernHandler = ReturnType<Sdk['createMcpHandler']>;
+
+const PATH = '/mcp';
+/** Longest request body, in bytes: the same as a message over stdio. */
+const MAX_BODY_BYTES = 10 * 1024 * 1024;
+
+/** Serves Streamable HTTP at `/mcp`; see `serve`. */
+export async function serveOverHttp(host: ToolHost, options: HttpOptions): Promise<ServeHandle> {
+  const bound = options.host ?? '127.0.0.1';
+  const sdk = await import('@modelcontextprotocol/server');
+  notePreviews(host);
+  if (!isLoopback(bound) && options.identify === undefined) {
+    note(`listening on ${bound} without identify: whoever can reach it can call every tool`);
+  }
+  const modern = sdk.createMcpHandler(
+    ({ authInfo }) => createServer(sdk, host, { who: identityIn(authInfo), conversation: randomUUID(), era: 'modern' }),
+    { legacy: 'reject', maxRequestBodySize: MAX_BODY_BYTES, onerror: (error) => note(error.message) },
+  );
+  const legacy = legacySessions(sdk, host);
+  const unsubscribe = host.onChange(() => {
+    modern.notify.toolsChanged();
+    legacy.toolsChanged();
+  });
+  const server = createHttpServer((request, response) => {
+    answer({ sdk, modern, legacy, bound, identify: options.identify }, request, response).catch((error: unknown) => {
+      note(`a request failed: ${error instanceof Error ? error.message : String(error)}`);
+      if (response.headersSent) response.destroy();
+      else sendError(response, 500, 'Internal server error', { rpc: -32603 });
+    });
+  });
+  await listen(server, options.port, bound);
+  const { port } = server.address() as AddressInfo;
+  let closed: Promise<void> | undefined;
+  return {
+    url: `http://${bound.includes(':') ? `[${bound}]` : bound}:${port}${PATH}`,
+    close() {
+      closed ??= (async () => {
+        unsubscribe();
+        const ended = new Promise<void>((resolve) => server.close(() => resolve()));
+        await Promise.allSettled([modern.close(), legacy.close()]);
+        server.closeAllConnections();
+        await ended;
+      })();
+      return closed;
+    },
+  };
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause) => {
+      reject(
+        new BridleError('serve_address', `Can't listen on ${host}:${port}: ${cause.message}.`, {
+          hint: 'Choose another port, 0 for any free one, or an address of this machine.',
+          cause,
+        }),
+      );
+    });
+    server.listen(port, host, resolve);
+  });
+}
+
+/** The SDK carries what we know of the caller to the factory in `authInfo`; only we ever put it there. */
+function authInfoOf(who: Identity) {
+  return { token: '', clientId: who.agent, scopes: [...(who.scopes ?? [])], extra: { who } };
+}
+
+function identityIn(authInfo: { readonly extra?: Record<string, unknown> } | undefined): Identity {
+  return (authInfo?.extra?.who as Identity | undefined) ?? ANYONE;
+}
+
+interface Endpoint {
+  readonly sdk: Sdk;
+  readonly modern: ModernHandler;
+  readonly legacy: LegacySessions;
+  readonly bound: string;
+  readonly identify: HttpOptions['identify'];
+}
+
+async function answer(endpoint: Endpoint, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const headers = headersOf(request);
+  const refused = refusedOrigin(endpoint.bound, headers);
+  if (refused !== undefined) return sendError(response, 403, `Forbidden: ${refused}`, { rpc: -32000 });
+  if (new URL(request.url ?? '/', 'http://localhost').pathname !== PATH) return sendError(response, 404, 'Not found');
+  const who = endpoint.identify === undefined ? ANYONE : await endpoint.identify(headers);
+  if (who === null) return sendError(response, 401, 'Unauthorized', { headers: { 'www-authenticate': 'Bearer' } });
+
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  const body = request.method === 'POST' ? await readJson(request, response) : { value: undefined };
+  if (body === undefined) return;
+  const web = toWebRequest(request, headers, gone.signal);
+  if (!(await endpoint.sdk.isLegacyRequest(web, body.value))) {
+    const options = { authInfo: authInfoOf(who), ...(body.value !== undefined && { parsedBody: body.value }) };
+    return sendWebResponse(await endpoint.modern.fetch(web, options), response, gone.signal);
+  }
+  const { response: reply, done } = await endpoint.legacy.handle(web, body.value, who);
+  try {
+    await sendWebResponse(reply, response, gone.signal);
+  } finally {
+    done();
+  }
+}
+
+/** Undefined when the request has been answered with an error. */
+async function readJson(request: IncomingMessage, response: ServerResponse): Promise<{ value: unknown } | undefined> {
+  const text = await readBody(request, MAX_BODY_BYTES);
+  if (text === null) {
+    // The rest of the body is still on its way; the connection can't be used for another request.
+    sendError(response, 413, `Request body over ${MAX_BODY_BYTES} bytes`, {
+      rpc: -32600,
+      headers: { connection: 'close' },
+    });
+    return undefined;
+  }
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    sendError(response, 400, 'Parse error: the body is not JSON', { rpc: -32700 });
+    return undefined;
+  }
+}

@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import type { Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
+import type { Identity, ToolHost } from '../../contracts/index.ts';
+import { createServer, type Sdk } from './relay.ts';
+
+/** How long a session without a request or an open stream is kept, in milliseconds, and how many are kept at most. */
+const IDLE_MS = 30 * 60_000;
+const MAX_SESSIONS = 1_000;
+
+interface Session {
+  readonly who: Identity;
+  readonly server: Server;
+  readonly transport: WebStandardStreamableHTTPServerTransport;
+  /** Responses being written; a session is idle only when there is none. */
+  busy: number;
+  lastUsed: number;
+}
+
+export interface LegacySessions {
+  /** @param body the request's JSON, already parsed; undefined for GET and DELETE */
+  handle(request: Request, body: unknown, who: Identity): Promise<{ response: Response; done(): void }>;
+  toolsChanged(): void;
+  close(): Promise<void>;
+}
+
+/** Revisions up to 2025-11-25: a session per `initialize`, so that cancellation, progress and list changes find it. */
+export function legacySessions(sdk: Sdk, host: ToolHost): LegacySessions {
+  const sessions = new Map<string, Session>();
+  const sweeper = setInterval(() => {
+    for (const [id, session] of sessions) if (isIdle(session)) end(id, session);
+  }, 60_000);
+  sweeper.unref();
+
+  function isIdle(session: Session): boolean {
+    return session.busy === 0 && Date.now() - session.lastUsed > IDLE_MS;
+  }
+
+  function end(id: string, session: Session): void {
+    sessions.delete(id);
+    void session.server.close().catch(() => undefined);
+  }
+
+  function makeRoom(): boolean {
+    if (sessions.size < MAX_SESSIONS) return true;
+    // Maps keep the order of insertion, and `touch` moves what is used to the end.
+    for (const [id, session] of sessions) {
+      if (session.busy > 0) continue;
+      end(id, session);
+      return true;
+    }
+    return false;
+  }
+
+  function touch(id: string, session: Session): void {
+    session.lastUsed = Date.now();
+    sessions.delete(id);
+    sessions.set(id, session);
+  }
+
+  async function open(who: Identity): Promise<WebStandardStreamableHTTPServerTransport> {
+    const server = createServer(sdk, host, { who, conversation: randomUUID(), era: 'legacy' });
+    const transport = new sdk.WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized(id) {
+        sessions.set(id, { who, server, transport, busy: 0, lastUsed: Date.now() });
+      },
+      onsessionclosed(id) {
+        sessions.delete(id);
+      },
+    });
+    await server.connect(transport);
+    return transport;
+  }
+
+  return {
+    async handle(request, body, who) {
+      const id = request.headers.get('mcp-session-id');
+      if (id === null) {
+        if (!opensSession(body)) return answered(400, -32600, 'Bad Request: no session; start with initialize');
+        if (!makeRoom()) return answered(503, -32000, 'Too many sessions; try again later');
+        const transport = await open(who);
+        const response = await transport.handleRequest(request, { parsedBody: body });
+        // An initialize that was refused opened no session, and its server is forgotten with this closure.
+        return { response, done() {} };
+      }
+      const session = sessions.get(id);
+      // Someone else's session looks like none: a session id is no proof of who sends it.
+      if (session === undefined || !sameCaller(session.who, who)) return answered(404, -32001, 'Session not found');
+      touch(id, session);
+      session.busy += 1;
+      const done = () => {
+        session.busy -= 1;
+        session.lastUsed = Date.now();
+      };
+      try {
+        const options = body === undefined ? {} : { parsedBody: body };
+        return { response: await session.transport.handleRequest(request, options), done };
+      } catch (error) {
+        done();
+        throw error;
+      }
+    },
+    toolsChanged() {
+      for (const { server } of sessions.values()) void server.sendToolListChanged().catch(() => undefined);
+    },
+    async close() {
+      clearInterval(sweeper);
+      await Promise.allSettled([...sessions.values()].map(({ server }) => server.close()));
+      sessions.clear();
+    },
+  };
+}
+
+function opensSession(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && 'method' in body && body.method === 'initialize';
+}
+
+function sameCaller(one: Identity, other: Identity): boolean {
+  return one.agent === other.agent && one.user === other.user && one.via === other.via;
+}
+
+function answered(status: number, code: number, message: string): { response: Response; done(): void } {
+  return { response: Response.json({ jsonrpc: '2.0', id: null, error: { code, message } }, { status }), done() {} };
+}
