@@ -1,0 +1,7 @@
+/**
+ * Rule of this folder: many sources become one stable list. Its order is deterministic and only grows, no source delays
+ * or empties another, and what is missing is visible with its reason.
+ */
+export { type CatalogHandle, type CatalogOptions, createCatalog } from './catalog.ts';
+export type { SetAside } from './source-state.ts';
+export { type ToolHostOptions, toolHost } from './tool-host.ts';

@@ -1,0 +1,85 @@
+import type { Reason, Source, ToolDefinition, ToolListing } from '../contracts/index.ts';
+import { printable } from '../tools/index.ts';
+
+export interface SetAside {
+  readonly server: string | null;
+  readonly tool: string;
+  readonly reasons: readonly Reason[];
+}
+
+/** What is known of one source. A listing that fails keeps the tools of the last one that didn't. */
+export interface SourceState {
+  readonly source: Source;
+  readonly listing: ToolListing;
+  readonly problem?: Reason;
+}
+
+const NOTHING: ToolListing = { tools: [], setAside: [] };
+
+export function unlisted(source: Source): SourceState {
+  return { source, listing: NOTHING };
+}
+
+/**
+ * Lists one source within its time. Never rejects, and never waits longer, whatever the source does.
+ *
+ * @param listMs longest listing, in milliseconds
+ */
+export async function listSource(state: SourceState, listMs: number, signal?: AbortSignal): Promise<SourceState> {
+  const { source } = state;
+  const stop = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  let onAbort = () => {};
+  const given = new Promise<never>((_resolve, reject) => {
+    const giveUp = (why: string) => {
+      reject(new Error(why));
+      stop.abort(new Error(why));
+    };
+    timer = setTimeout(() => giveUp(`it gave no list within ${listMs} ms`), listMs);
+    onAbort = () => giveUp('listing was cancelled');
+    signal?.addEventListener('abort', onAbort, { once: true });
+    if (signal?.aborted) onAbort();
+  });
+  try {
+    const listing = await Promise.race([start(source, stop.signal), given]);
+    return { source, listing: whole(listing) };
+  } catch (error) {
+    return { source, listing: state.listing, problem: problem(source, state.listing, error) };
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', onAbort);
+  }
+}
+
+/** A synchronous throw becomes a rejection. */
+async function start(source: Source, signal: AbortSignal): Promise<ToolListing> {
+  return source.list(signal);
+}
+
+function whole(listing: ToolListing): ToolListing {
+  if (!Array.isArray(listing?.tools)) throw new Error('it answered with something that is no list of tools');
+  return { tools: listing.tools, setAside: Array.isArray(listing.setAside) ? listing.setAside : [] };
+}
+
+function problem(source: Source, kept: ToolListing, error: unknown): Reason {
+  const why = printable(error instanceof Error ? error.message || error.name : String(error), { maxLength: 1_000 });
+  const rest =
+    kept.tools.length > 0 ? ` Its ${kept.tools.length} tools from before are kept.` : ' Its tools are missing.';
+  return { room: 'catalog', code: 'source_not_listed', text: `${label(source)} could not be listed: ${why}.${rest}` };
+}
+
+/** A source, as named in a sentence. */
+export function label(source: Source): string {
+  return source.server === null
+    ? 'The tools of this process'
+    : `Server "${printable(source.server.key, { maxLength: 80 })}"`;
+}
+
+/** A tool, as named in a sentence: by its server's key and as the server spells it. */
+export function toolLabel(tool: ToolDefinition): string {
+  const name = printable(tool.ref.tool, { maxLength: 80 });
+  const server = tool.ref.server;
+  return server === null
+    ? `"${name}" of this process`
+    : `"${name}" of server "${printable(server.key, { maxLength: 80 })}"`;
+}

@@ -1,0 +1,40 @@
+import type { Asker, Policy, Recorder, Source, ToolHost } from '../contracts/index.ts';
+import { createDispatcher, type DispatcherOptions, nullRecorder, refuseAsker } from '../dispatch/index.ts';
+import { allowAll } from '../policy/index.ts';
+import { functionSource } from '../tools/index.ts';
+import { createCatalog } from './catalog.ts';
+
+export interface ToolHostOptions {
+  /** Tools of this process; listed first. */
+  readonly tools?: Parameters<typeof functionSource>[0];
+  readonly sources?: readonly Source[];
+  /** Default: everything that is offered may be called, and the client that calls decides for its user. */
+  readonly policy?: Policy;
+  /** Default: nothing is recorded. */
+  readonly recorder?: Recorder;
+  /** Default: what the policy wants asked is refused. */
+  readonly asker?: Asker;
+  readonly limits?: DispatcherOptions['limits'];
+}
+
+/**
+ * What a server author serves: tools behind one list and one dispatcher.
+ *
+ * @example await serve(await toolHost({ tools: [getOrder, refund] }), { stdio: true });
+ * @returns a host whose list is filled; a source that could not be listed is missing from it, and listed again when it
+ *   reports a change
+ */
+export async function toolHost(options: ToolHostOptions): Promise<ToolHost> {
+  const policy = options.policy ?? allowAll();
+  const own = options.tools ? [functionSource(options.tools)] : [];
+  const catalog = createCatalog({ sources: [...own, ...(options.sources ?? [])], policy });
+  await catalog.refresh();
+  const dispatcher = createDispatcher({
+    find: catalog.find,
+    policy,
+    asker: options.asker ?? refuseAsker(),
+    recorder: options.recorder ?? nullRecorder(),
+    ...(options.limits && { limits: options.limits }),
+  });
+  return { list: catalog.list, call: dispatcher.call, onChange: catalog.onChange };
+}

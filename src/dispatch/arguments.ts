@@ -1,0 +1,30 @@
+import type { Json, JsonObject } from '../contracts/index.ts';
+import { canonicalJson, sha256 } from '../tools/index.ts';
+
+/**
+ * Arguments, fixed as text. Everyone who reads them (policy, the person, the source, the record) gets a fresh value
+ * parsed from the same text, so nobody can change what another one saw.
+ */
+export interface FixedArguments {
+  value(): JsonObject;
+  /** SHA-256 (hex) of the canonical form: equal for equal arguments. */
+  readonly digest: string;
+}
+
+/** `undefined` when the value isn't a JSON object, or can't be written as JSON at all. */
+export function fixArguments(value: unknown): FixedArguments | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  try {
+    const text = JSON.stringify(value);
+    const read = (): JsonObject => JSON.parse(text) as JsonObject;
+    return { value: read, digest: sha256(canonicalJson(read())) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Names a JSON value's type the way JSON does. */
+export function jsonType(value: Json): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'an array' : `a ${typeof value}`;
+}

@@ -1,0 +1,222 @@
+import type { AskReply, Decision, Json, Reason } from '../contracts/index.ts';
+import { type FixedArguments, fixArguments } from './arguments.ts';
+import { ask } from './ask.ts';
+import type { Call, Ended, Path, Permitted, Prepared, ToolPreview } from './call-path.ts';
+import { type Facts, gatherFacts, openFacts } from './facts.ts';
+import { cancelled, ended, errorText, failed, reason, refused } from './outcomes.ts';
+import { misfit } from './prepare.ts';
+import { withinLimits } from './within-limits.ts';
+
+/** Most rounds of decisions on one call: hooks, facts and people may each start a new one. */
+const MOST_ROUNDS = 10;
+/** Most times that hooks may change the arguments. */
+const MOST_CHANGES = 3;
+const NO_LABELS: ReadonlySet<string> = new Set();
+
+/** What a person said yes to. It covers a call only while arguments and facts are the same. */
+interface Approval {
+  readonly digest: string;
+  readonly facts: string | undefined;
+  readonly reply: AskReply;
+}
+
+/**
+ * decide → preview → decide → ask → facts again → decide. The policy is asked anew whenever arguments or facts changed
+ * and after every approval, so nothing runs on an answer that was given for something else.
+ */
+export async function decide(path: Path, call: Call, prepared: Prepared): Promise<Ended | Permitted> {
+  let { args } = prepared;
+  let facts = openFacts(prepared);
+  let approval: Approval | undefined;
+  let changes = 0;
+  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    note(call, args, facts);
+    const judged = await judge(path, call, prepared, args, facts);
+    if ('stage' in judged) return judged;
+    call.ledger.decision = judged;
+    if (judged.effect === 'deny') return refused('denied', judged.reasons);
+
+    const changed = changedArguments(judged, args);
+    if (changed) {
+      changes += 1;
+      const bad = changed === 'unusable' ? notAnObject('A policy hook') : await unfit(call, prepared, changed);
+      if (bad) return bad;
+      if (changes > MOST_CHANGES || changed === 'unusable') break;
+      args = changed;
+      facts = openFacts(prepared);
+      continue;
+    }
+    if (call.previewFor) return permitPreview(call.previewFor, prepared, args, judged);
+    if (judged.effect === 'allow' || covers(approval, args, facts)) {
+      return permit(prepared, args, facts, judged, approval);
+    }
+    if (facts.state === 'not_gathered') {
+      facts = await gatherFacts(path, call, prepared, args);
+      if (call.ctx.signal.aborted) return ended(cancelled(call.ctx.signal, 'not_executed'));
+      if (facts.state === 'known') continue;
+    }
+    if (covers(approval, args, facts)) return permit(prepared, args, facts, judged, approval);
+
+    const reply = await ask(path, call, { tool: prepared.tool, args, facts, decision: judged });
+    if ('stage' in reply) return reply;
+    call.ledger.asked = reply;
+    const edited = editedArguments(reply, args);
+    if (edited) {
+      const bad = edited === 'unusable' ? notAnObject('The approver') : await unfit(call, prepared, edited);
+      if (bad || edited === 'unusable') return bad ?? notAnObject('The approver');
+      args = edited;
+      facts = openFacts(prepared);
+    } else {
+      const moved = await compareFacts(path, call, prepared, args, facts);
+      if (moved) return moved;
+    }
+    approval = { digest: args.digest, facts: canonicalOf(facts), reply };
+  }
+  const text = 'The arguments or facts of this call kept changing while it was decided on, so it was not run.';
+  return refused('denied', [reason('decision_not_settled', text)]);
+}
+
+function note(call: Call, args: FixedArguments, facts: Facts): void {
+  call.ledger.args = args.value();
+  if (facts.state === 'known') call.ledger.facts = facts.value;
+  else delete call.ledger.facts;
+}
+
+/** Asks the policy, guarded: one that throws, hangs or answers nonsense denies. */
+async function judge(
+  path: Path,
+  call: Call,
+  { tool }: Prepared,
+  args: FixedArguments,
+  facts: Facts,
+): Promise<Ended | Decision> {
+  const run = await withinLimits(
+    () =>
+      path.policy.decide(call.ctx.who, tool, {
+        args: args.value(),
+        ...(facts.state === 'known' && { facts: facts.value }),
+        labels: NO_LABELS,
+      }),
+    { signal: call.ctx.signal, clock: path.clock, hardMs: call.hardMs },
+  );
+  switch (run.end) {
+    case 'settled':
+      return isDecision(run.value) ? run.value : policyFailed('it gave an answer that is none');
+    case 'threw':
+      return policyFailed(errorText(run.error));
+    case 'limit':
+      return policyFailed(`it gave no answer within ${run.ms} ms`);
+    case 'cancelled':
+      return ended(cancelled(call.ctx.signal, 'not_executed'));
+  }
+}
+
+function isDecision(value: unknown): value is Decision {
+  if (typeof value !== 'object' || value === null || !('effect' in value) || !('reasons' in value)) return false;
+  return ['allow', 'ask', 'deny'].includes(String(value.effect)) && Array.isArray(value.reasons);
+}
+
+function policyFailed(why: string): Ended {
+  const text = `The policy could not decide on this call, so it was not run: ${why}. Its owner has to mend the policy.`;
+  return refused('denied', [reason('policy_failed', text)]);
+}
+
+/** The arguments that a hook wants instead, if they differ. */
+function changedArguments(decision: Decision, args: FixedArguments): FixedArguments | 'unusable' | undefined {
+  return decision.input === undefined ? undefined : replaced(decision.input, args);
+}
+
+/** The arguments that the approver wants instead, if they differ. */
+function editedArguments(reply: AskReply, args: FixedArguments): FixedArguments | 'unusable' | undefined {
+  return reply.answer === 'allow' && reply.args !== undefined ? replaced(reply.args, args) : undefined;
+}
+
+function replaced(value: Json, args: FixedArguments): FixedArguments | 'unusable' | undefined {
+  const next = fixArguments(value);
+  if (!next) return 'unusable';
+  return next.digest === args.digest ? undefined : next;
+}
+
+function notAnObject(who: string): Ended {
+  const text = `${who} changed the arguments to something that isn't a JSON object, so the call was not run.`;
+  return refused('denied', [reason('changed_arguments_invalid', text)]);
+}
+
+/** Arguments that somebody else changed are not the model's to correct: what doesn't fit ends as a denial. */
+async function unfit(call: Call, { tool }: Prepared, args: FixedArguments): Promise<Ended | undefined> {
+  const bad = await misfit(call, tool, args);
+  if (bad?.outcome.kind !== 'invalid') return bad;
+  const text = 'The arguments were changed after the call was made, and no longer fit the tool, so it was not run.';
+  return refused('denied', [reason('changed_arguments_invalid', text), ...bad.outcome.reasons]);
+}
+
+/** After an approval the preview runs again: what was approved must still be what would happen. */
+async function compareFacts(
+  path: Path,
+  call: Call,
+  prepared: Prepared,
+  args: FixedArguments,
+  approved: Facts,
+): Promise<Ended | undefined> {
+  if (approved.state !== 'known') return undefined;
+  const now = await gatherFacts(path, call, prepared, args);
+  if (call.ctx.signal.aborted) return ended(cancelled(call.ctx.signal, 'not_executed'));
+  if (now.state === 'known' && now.canonical === approved.canonical) return undefined;
+  const found = now.state === 'known' ? `now they are ${now.canonical}` : missingNow(now);
+  const text =
+    `The facts of this call changed after it was approved, so it was not run: ${approved.canonical} was approved, ` +
+    `${found}. Make the call again to have it approved with the new facts.`;
+  return ended(failed(text, 'not_executed', { category: 'business' }));
+}
+
+function missingNow(facts: Facts): string {
+  return `and now they can't be had (${facts.state === 'missing' ? facts.why : 'there is no preview'})`;
+}
+
+function covers(approval: Approval | undefined, args: FixedArguments, facts: Facts): boolean {
+  if (!approval || facts.state === 'not_gathered') return false;
+  return approval.digest === args.digest && approval.facts === canonicalOf(facts);
+}
+
+function canonicalOf(facts: Facts): string | undefined {
+  return facts.state === 'known' ? facts.canonical : undefined;
+}
+
+function permit(
+  { tool, source }: Prepared,
+  args: FixedArguments,
+  facts: Facts,
+  decision: Decision,
+  approval: Approval | undefined,
+): Permitted {
+  return {
+    stage: 'permitted',
+    tool,
+    source,
+    args,
+    decision,
+    ...(facts.state === 'known' && { facts: facts.value }),
+    ...(approval && { asked: approval.reply }),
+  };
+}
+
+/**
+ * A preview runs before anybody approved anything, so it must be allowed without a question, and be known to only read:
+ * by its definition, or because the person's own configuration maps it or allows it by name.
+ */
+function permitPreview(
+  plan: ToolPreview,
+  prepared: Prepared,
+  args: FixedArguments,
+  decision: Decision,
+): Ended | Permitted {
+  if (decision.effect !== 'allow') return refused('denied', [previewRefused(plan, "isn't allowed without a question")]);
+  const vouched = plan.by === 'config' || decision.reasons.some(({ code }) => code === 'allow_rule');
+  if (prepared.tool.effect === 'read' || vouched) return permit(prepared, args, { state: 'none' }, decision, undefined);
+  return refused('denied', [previewRefused(plan, "isn't known to only read")]);
+}
+
+function previewRefused(plan: ToolPreview, why: string): Reason {
+  const text = `A preview runs before approval, and "${plan.tool}" ${why}. Allow it by name, or map it in bridle.json.`;
+  return reason('preview_not_allowed', text);
+}

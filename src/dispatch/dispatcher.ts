@@ -1,0 +1,126 @@
+/**
+ * The one path of a call. Each step takes what the step before gives, so a call that ended can't go on.
+ *
+ * | step    | takes     | does                                                          | gives, or ends as                      |
+ * |---------|-----------|---------------------------------------------------------------|----------------------------------------|
+ * | prepare | request   | find, view, arguments as JSON object, input schema (agent)    | Prepared; unknown_tool, invalid        |
+ * | decide  | Prepared  | policy, preview, policy, person, facts again, policy          | Permitted; denied, parked, failed      |
+ * | commit  | Permitted | the intent on record: durable before anything that isn't read | Committed; failed                      |
+ * | execute | Committed | the source, under idle and hard limits; retries (agent)       | Ran                                    |
+ * | finish  | Ran       | output schema, content for the model (agent)                  | ok, input_required, failed, cancelled  |
+ *
+ * Cancelling ends any step. Every call leaves exactly one outcome record, whichever way it ends. Nothing throws.
+ */
+import type { Asker, Dispatcher, Found, Outcome, Policy, Recorder } from '../contracts/index.ts';
+import type { Call, DispatchRequest, Limits, Path, ToolPreview } from './call-path.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { decide } from './decide.ts';
+import { commit, execute } from './execute.ts';
+import { finish, recordOf } from './finish.ts';
+import { cancelled, errorText, failed } from './outcomes.ts';
+import { prepare } from './prepare.ts';
+import { createResultStore, type ResultStore } from './result-store.ts';
+
+const DEFAULT_IDLE_MS = 120_000;
+const DEFAULT_HARD_MS = 600_000;
+const DEFAULT_RESULT_CHARS = 40_000;
+const DEFAULT_RETRIES = 2;
+
+export interface DispatcherOptions {
+  /** By wire name, regardless of who asks; a catalog's `find`. */
+  find(name: string): Found | undefined;
+  readonly policy: Policy;
+  readonly asker: Asker;
+  readonly recorder: Recorder;
+  readonly limits?: {
+    /** Longest silence of a source, in milliseconds: a cap on what the call's context says. */
+    readonly idleMs?: number;
+    /** Longest run, retries included, in milliseconds: a cap on what the call's context says. */
+    readonly hardMs?: number;
+    /** Most characters of a result that a model is shown. Default 40,000. */
+    readonly maxResultChars?: number;
+    /** How often a call that may be repeated is repeated at most. Default 2. */
+    readonly retries?: number;
+  };
+  /** Where results too long for a model are kept; give the same one to `resultReader`. */
+  readonly results?: ResultStore;
+  readonly clock?: Clock;
+}
+
+/**
+ * The dispatcher: nothing else runs a tool.
+ *
+ * Profile `agent` validates arguments against the tool's input schema and results against its output schema, retries
+ * what may be repeated, and shapes results for a model; `relay` hands on what it gets. Both decide, record and limit.
+ *
+ * @returns a dispatcher whose `call` never rejects: every end is a tagged `Outcome`
+ */
+export function createDispatcher(options: DispatcherOptions): Dispatcher {
+  const clock = options.clock ?? systemClock;
+  const path: Path = {
+    find: (name) => options.find(name),
+    policy: options.policy,
+    asker: options.asker,
+    recorder: options.recorder,
+    clock,
+    results: options.results ?? createResultStore(),
+    limits: limitsOf(options.limits ?? {}),
+    preview: (request, plan) => walkRecorded(path, openCall(path, request, plan)),
+  };
+  return { call: (request) => walkRecorded(path, openCall(path, request)) };
+}
+
+function limitsOf({ idleMs, hardMs, maxResultChars, retries }: NonNullable<DispatcherOptions['limits']>): Limits {
+  return {
+    maxResultChars: maxResultChars ?? DEFAULT_RESULT_CHARS,
+    retries: retries ?? DEFAULT_RETRIES,
+    ...(idleMs !== undefined && { idleMs }),
+    ...(hardMs !== undefined && { hardMs }),
+  };
+}
+
+function openCall(path: Path, request: DispatchRequest, previewFor?: ToolPreview): Call {
+  const { ctx } = request;
+  return {
+    request,
+    ctx,
+    idleMs: effectiveMs(ctx.idleMs, path.limits.idleMs, DEFAULT_IDLE_MS),
+    hardMs: effectiveMs(ctx.hardMs, path.limits.hardMs, DEFAULT_HARD_MS),
+    ...(previewFor && { previewFor }),
+    ledger: { startedAt: path.clock.now(), args: null, attempts: 0, previews: 0, handedOver: false },
+  };
+}
+
+/** Every wait has a limit: what a context leaves out, or gives as no time at all, gets the default. */
+function effectiveMs(asked: number, cap: number | undefined, fallback: number): number {
+  const given = Number.isFinite(asked) && asked > 0 ? asked : (cap ?? fallback);
+  return cap === undefined ? given : Math.min(given, cap);
+}
+
+async function walkRecorded(path: Path, call: Call): Promise<Outcome> {
+  let outcome: Outcome;
+  try {
+    outcome = await walk(path, call);
+  } catch (error) {
+    const text = `The call broke off inside the dispatcher: ${errorText(error)}`;
+    outcome = failed(text, call.ledger.handedOver ? 'unknown' : 'not_executed');
+  }
+  try {
+    path.recorder.outcome(recordOf(path, call, outcome));
+  } catch {
+    // A recorder that fails counts that itself; the answer isn't its to change.
+  }
+  return outcome;
+}
+
+async function walk(path: Path, call: Call): Promise<Outcome> {
+  if (call.ctx.signal.aborted) return cancelled(call.ctx.signal, 'not_executed');
+  const prepared = await prepare(path, call);
+  if (prepared.stage === 'ended') return prepared.outcome;
+  const permitted = await decide(path, call, prepared);
+  if (permitted.stage === 'ended') return permitted.outcome;
+  const committed = await commit(path, call, permitted);
+  if (committed.stage === 'ended') return committed.outcome;
+  const ran = await execute(path, call, committed);
+  return finish(path, call, ran);
+}

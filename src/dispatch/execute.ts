@@ -1,0 +1,199 @@
+import type { CallContext, Failure, IntentRecord, Outcome, RawJson, SourceResult } from '../contracts/index.ts';
+import { canonicalJson, sha256, ToolFailure } from '../tools/index.ts';
+import type { Call, Committed, DispatchedContext, Ended, Path, Permitted, Ran } from './call-path.ts';
+import { cancelled, ended, errorText, failed } from './outcomes.ts';
+import { backoffMs, mayRepeat, withAttempts } from './retry.ts';
+import { type Limited, type WorkScope, withinLimits } from './within-limits.ts';
+
+/** Puts the intent on record before anything runs. What can't be recorded doesn't run. */
+export async function commit(path: Path, call: Call, permit: Permitted): Promise<Ended | Committed> {
+  const run = await withinLimits(() => path.recorder.intent(intentOf(call, permit)), {
+    signal: call.ctx.signal,
+    clock: path.clock,
+    hardMs: call.hardMs,
+  });
+  switch (run.end) {
+    case 'settled':
+      return { stage: 'committed', permit };
+    case 'threw':
+      return ended(failed(notRecorded(errorText(run.error)), 'not_executed'));
+    case 'limit':
+      return ended(failed(notRecorded(`no answer within ${run.ms} ms`), 'not_executed'));
+    case 'cancelled':
+      return ended(cancelled(call.ctx.signal, 'not_executed'));
+  }
+}
+
+function notRecorded(why: string): string {
+  return `The call was not run, because its intent could not be recorded: ${why}. The person who runs this has to mend that.`;
+}
+
+function intentOf(call: Call, permit: Permitted): IntentRecord {
+  return {
+    callId: call.ctx.callId,
+    conversation: call.request.conversation,
+    who: call.ctx.who,
+    ref: permit.tool.ref,
+    effect: permit.tool.effect,
+    args: permit.args.value(),
+    argsDigest: permit.args.digest,
+    decision: permit.decision,
+    ...(permit.facts !== undefined && { facts: permit.facts, factsDigest: sha256(canonicalJson(permit.facts)) }),
+    ...(permit.asked && { asked: permit.asked }),
+  };
+}
+
+/** Hands the call to its source, once or, where it is known to be harmless, a few times. Never rejects. */
+export async function execute(path: Path, call: Call, { permit }: Committed): Promise<Ran> {
+  const deadline = path.clock.now() + call.hardMs;
+  const attempts: string[] = [];
+  for (let nth = 1; ; nth += 1) {
+    call.ledger.attempts = nth;
+    const outcome = await runOnce(path, call, permit, deadline - path.clock.now());
+    if (outcome.kind !== 'failed') return ran(permit, outcome);
+    attempts.push(...outcome.failure.attempts, `Attempt ${nth}: ${outcome.failure.message}`);
+    const failure = nth === 1 ? outcome.failure : withAttempts(outcome.failure, attempts);
+    const wait = backoffMs(nth);
+    const goesOn =
+      call.request.profile === 'agent' &&
+      nth <= path.limits.retries &&
+      mayRepeat(failure, permit.tool) &&
+      path.clock.now() + wait < deadline;
+    if (!goesOn) return ran(permit, { kind: 'failed', failure });
+    if (!(await waited(path, call, wait))) return ran(permit, cancelled(call.ctx.signal, failure.executed));
+  }
+}
+
+function ran({ tool }: Permitted, outcome: Outcome): Ran {
+  return { stage: 'ran', tool, outcome };
+}
+
+/** False when the call was cancelled meanwhile. */
+async function waited(path: Path, call: Call, ms: number): Promise<boolean> {
+  const pause = () => new Promise<void>((resolve) => void path.clock.after(ms, resolve));
+  const run = await withinLimits(pause, { signal: call.ctx.signal, clock: path.clock, graceMs: 0 });
+  return run.end === 'settled';
+}
+
+async function runOnce(path: Path, call: Call, permit: Permitted, hardMs: number): Promise<Outcome> {
+  const { tool, source, args } = permit;
+  const run = await withinLimits(
+    (scope) => {
+      call.ledger.handedOver = true;
+      return source.call(tool.ref.tool, args.value(), sourceContext(path, call, scope));
+    },
+    { signal: call.ctx.signal, clock: path.clock, idleMs: call.idleMs, hardMs },
+  );
+  return read(call, run);
+}
+
+/** The caller's context, with the dispatcher's own signal, and with progress that starts the idle limit anew. */
+function sourceContext(path: Path, call: Call, scope: WorkScope): DispatchedContext {
+  const { callId, who, answers, onEvent, input } = call.ctx;
+  return {
+    callId,
+    who,
+    signal: scope.signal,
+    idleMs: call.idleMs,
+    hardMs: call.hardMs,
+    conversation: call.request.conversation,
+    maxResultChars: path.limits.maxResultChars,
+    ...(answers && { answers }),
+    onEvent(event) {
+      if (!scope.awaited()) return;
+      if (event.kind === 'progress') scope.touch();
+      tell(onEvent && call.ctx, event);
+    },
+    ...(input && { input: (request: RawJson) => whilePaused(scope, () => call.ctx.input?.(request)) }),
+  };
+}
+
+/** A listener that throws must not end the call that it listens to. */
+function tell(ctx: CallContext | undefined, event: Parameters<NonNullable<CallContext['onEvent']>>[0]): void {
+  try {
+    ctx?.onEvent?.(event);
+  } catch {
+    // The listener's own trouble.
+  }
+}
+
+/** While the server waits for the host's answer, it isn't the server that is silent. */
+async function whilePaused<T>(scope: WorkScope, work: () => Promise<T> | undefined): Promise<T> {
+  const resume = scope.pause();
+  try {
+    const answer = work();
+    if (!answer) throw new Error('This host takes no requests from servers.');
+    return await answer;
+  } finally {
+    resume();
+  }
+}
+
+function read(call: Call, run: Limited<SourceResult>): Outcome {
+  switch (run.end) {
+    case 'settled':
+      return outcomeOf(run.value);
+    case 'threw':
+      return thrown(run.error);
+    case 'limit':
+      return limitReached(call, run);
+    case 'cancelled':
+      return run.started ? cancelledLate(call, run.late?.value) : cancelled(call.ctx.signal, 'not_executed');
+  }
+}
+
+/** The type says what a source answers; what foreign code really answers is looked at. */
+function outcomeOf(answer: SourceResult): Outcome {
+  switch (answer?.kind) {
+    case 'result':
+      if (typeof answer.raw?.text !== 'string') break;
+      return { kind: 'ok', raw: answer.raw, isError: answer.isError === true };
+    case 'input_required': {
+      const { requests, state } = answer;
+      return { kind: 'input_required', requests, ...(state !== undefined && { state }) };
+    }
+    case 'failure':
+      if (typeof answer.failure?.message !== 'string') break;
+      return { kind: 'failed', failure: { ...answer.failure, attempts: answer.failure.attempts ?? [] } };
+  }
+  return failed(
+    'The tool gave an answer that is neither a result nor a failure. Whether it took effect is not known.',
+    'unknown',
+  );
+}
+
+function thrown(error: unknown): Outcome {
+  if (ToolFailure.is(error)) return { kind: 'failed', failure: error.failure };
+  const text = `The tool broke off: ${errorText(error)}. Whether it took effect is not known.`;
+  return failed(text, 'unknown');
+}
+
+function limitReached(call: Call, run: Extract<Limited<SourceResult>, { end: 'limit' }>): Outcome {
+  const late = run.late && outcomeOf(run.late.value);
+  if (late && late.kind !== 'failed') return late;
+  const executed = late?.failure.executed ?? 'unknown';
+  // The hard limit covers all attempts: what is left of it for the last one says nothing to a reader.
+  const ms = run.which === 'hard' ? call.hardMs : run.ms;
+  const what = { idle: 'was silent for', hard: 'took longer than' }[run.which];
+  const effect =
+    executed === 'not_executed' ? 'It did not run.' : 'Check whether it took effect before you call it again.';
+  const text = `The tool ${what} ${ms} ms, its ${run.which} limit, and was stopped. ${effect}`;
+  return failed(text, executed, { retryable: true, ...pick(late?.failure) });
+}
+
+/** From a failure that came late: what it adds, apart from its own words. */
+function pick(late: Failure | undefined): Partial<Failure> {
+  if (!late) return {};
+  return {
+    attempts: late.attempts,
+    ...(late.alternatives && { alternatives: late.alternatives }),
+    ...(late.partial && { partial: late.partial }),
+  };
+}
+
+function cancelledLate(call: Call, late: SourceResult | undefined): Outcome {
+  const outcome = late && outcomeOf(late);
+  if (outcome?.kind === 'ok') return cancelled(call.ctx.signal, 'executed', outcome.raw);
+  if (outcome?.kind === 'failed') return cancelled(call.ctx.signal, outcome.failure.executed, outcome.failure.partial);
+  return cancelled(call.ctx.signal, 'unknown');
+}

@@ -1,0 +1,100 @@
+import type { CallOutcomeRecord, Json, Outcome, RawJson, ToolDefinition } from '../contracts/index.ts';
+import { compileSchema, modelContent, rawFrom, type SchemaCheck } from '../tools/index.ts';
+import type { Call, Path, Ran } from './call-path.ts';
+import { errorText, failed, issueReasons } from './outcomes.ts';
+
+type Ok = Extract<Outcome, { kind: 'ok' }>;
+
+/** What the caller gets of what ran. For the relay, and for previews, that is the result as received. */
+export async function finish(path: Path, call: Call, { tool, outcome }: Ran): Promise<Outcome> {
+  if (outcome.kind !== 'ok' || call.request.profile === 'relay') return outcome;
+  const mismatch = outcome.isError ? undefined : await outputMismatch(call, tool, outcome.raw);
+  if (mismatch) return mismatch;
+  return call.previewFor ? outcome : shape(path, call, outcome);
+}
+
+function shape(path: Path, call: Call, outcome: Ok): Outcome {
+  const owner = { who: call.ctx.who, conversation: call.request.conversation };
+  try {
+    const content = modelContent(outcome.raw, {
+      maxChars: path.limits.maxResultChars,
+      keep: (full) => path.results.keep(owner, full),
+    });
+    return { ...outcome, content };
+  } catch (error) {
+    const text = `The tool ran, but its answer can't be read: ${errorText(error)}. Don't repeat the call because of this.`;
+    return failed(text, 'executed', { category: 'validation', partial: asPartial(outcome.raw) });
+  }
+}
+
+/** A result that breaks the tool's own promise has run all the same: its data is kept, and it isn't to be repeated. */
+async function outputMismatch(call: Call, tool: ToolDefinition, raw: RawJson): Promise<Outcome | undefined> {
+  if (tool.outputSchema === undefined) return undefined;
+  const own = tool.ref.server === null || tool.ref.server.scope === 'code';
+  let check: SchemaCheck;
+  let structured: Json | undefined;
+  try {
+    check = await compileSchema(tool.outputSchema, { origin: own ? 'own' : 'outside' });
+  } catch (error) {
+    return tellUnusable(call, error);
+  }
+  try {
+    structured = structuredContent(raw.parse());
+  } catch {
+    return undefined;
+  }
+  const issues = structured === undefined ? [NO_STRUCTURED] : check.check(structured);
+  if (issues.length === 0) return undefined;
+  const named = issueReasons(issues).map(({ text }) => text);
+  const text =
+    `The tool ran, but its result doesn't match its output schema. ${named.join(' ')} ` +
+    "The data is kept as received; don't repeat the call because of this.";
+  return failed(text, 'executed', { category: 'validation', partial: asPartial(raw) });
+}
+
+const NO_STRUCTURED = { path: '', message: 'the result has no structuredContent, which the output schema promises' };
+
+/** An output schema that can't be compiled costs the check, never the result. */
+function tellUnusable(call: Call, error: unknown): undefined {
+  const data = `The output schema can't be used, so the result was not checked: ${errorText(error)}`;
+  try {
+    call.ctx.onEvent?.({ kind: 'log', raw: rawFrom({ level: 'warning', data }) });
+  } catch {
+    // The listener's own trouble.
+  }
+  return undefined;
+}
+
+function structuredContent(result: Json): Json | undefined {
+  return typeof result === 'object' && result !== null && !Array.isArray(result) ? result.structuredContent : undefined;
+}
+
+/** As JSON, even if what came isn't. */
+function asPartial(raw: RawJson): RawJson {
+  try {
+    raw.parse();
+    return raw;
+  } catch {
+    return rawFrom(raw.text);
+  }
+}
+
+/** The record of a finished call, from whatever stage it ended at. */
+export function recordOf(path: Pick<Path, 'clock'>, call: Call, outcome: Outcome): CallOutcomeRecord {
+  const { request, ledger } = call;
+  return {
+    callId: request.ctx.callId,
+    conversation: request.conversation,
+    who: request.ctx.who,
+    name: request.name,
+    args: ledger.args,
+    startedAt: ledger.startedAt,
+    ms: path.clock.now() - ledger.startedAt,
+    attempts: ledger.attempts,
+    outcome,
+    ...(ledger.tool && { ref: ledger.tool.ref }),
+    ...(ledger.facts !== undefined && { facts: ledger.facts }),
+    ...(ledger.decision && { decision: ledger.decision }),
+    ...(ledger.asked && { asked: ledger.asked }),
+  };
+}

@@ -1,0 +1,11 @@
+/**
+ * Rule of this folder: nothing else runs a tool. Every call walks one path, ends as one tagged outcome, leaves one
+ * record, and never throws.
+ */
+export type { DispatchedContext } from './call-path.ts';
+export { type Clock, systemClock } from './clock.ts';
+export { createDispatcher, type DispatcherOptions } from './dispatcher.ts';
+export { type MemoryRecorder, memoryRecorder, nullRecorder } from './recorders.ts';
+export { refuseAsker } from './refuse-asker.ts';
+export { resultReader } from './result-reader.ts';
+export { createResultStore, type ResultOwner, type ResultStore, type ResultStoreOptions } from './result-store.ts';

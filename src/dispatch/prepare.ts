@@ -1,0 +1,93 @@
+import type { Found, Json, ToolDefinition } from '../contracts/index.ts';
+import { compileSchema, type SchemaCheck } from '../tools/index.ts';
+import { type FixedArguments, fixArguments, jsonType } from './arguments.ts';
+import type { Call, Ended, Path, Prepared } from './call-path.ts';
+import { ended, errorText, failed, issueReasons, noSuchTool, reason, refused, shown } from './outcomes.ts';
+
+/** Longest text of arguments that aren't JSON that the record keeps. */
+const MOST_BROKEN_TEXT = 2_000;
+
+/** find → view → arguments → schema. What ends here has touched nothing but the definition. */
+export async function prepare(path: Path, call: Call): Promise<Ended | Prepared> {
+  const { name } = call.request;
+  const parsed = parseArguments(call);
+  const found = findSafely(path, name);
+  if (!found) return noSuchTool(name);
+  call.ledger.tool = found.tool;
+  if (!visible(path, call, found.tool)) return noSuchTool(name);
+  if ('stage' in parsed) return parsed;
+  const bad = await misfit(call, found.tool, parsed);
+  if (bad) return bad;
+  return { stage: 'prepared', tool: found.tool, source: found.source, args: parsed };
+}
+
+function findSafely(path: Path, name: string): Found | undefined {
+  try {
+    return path.find(name);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A view that can't be had hides the tool: fail closed, and in the same words. The record keeps the true reason. */
+function visible(path: Path, call: Call, tool: ToolDefinition): boolean {
+  try {
+    const view = path.policy.view(call.ctx.who, tool);
+    if (view.effect === 'allow' || view.effect === 'ask') return true;
+    call.ledger.decision = view;
+  } catch (error) {
+    const text = `The policy could not say whether "${tool.ref.name}" may be seen: ${errorText(error)}`;
+    call.ledger.decision = { effect: 'deny', reasons: [reason('policy_failed', text)], policyVersion: 'unknown' };
+  }
+  return false;
+}
+
+function parseArguments(call: Call): Ended | FixedArguments {
+  const { text } = call.request.args;
+  let value: Json;
+  try {
+    value = call.request.args.parse();
+  } catch (error) {
+    call.ledger.args = text.length > MOST_BROKEN_TEXT ? `${text.slice(0, MOST_BROKEN_TEXT)}…` : text;
+    return refused('invalid', [reason('arguments_not_json', notJson(text, error))]);
+  }
+  call.ledger.args = value;
+  const args = fixArguments(value);
+  if (!args) {
+    const got =
+      typeof value === 'object' && value !== null && !Array.isArray(value) ? 'one nested too deeply' : jsonType(value);
+    return refused('invalid', [
+      reason('arguments_not_object', `The arguments must be a JSON object such as {"name": "value"}; got ${got}.`),
+    ]);
+  }
+  call.ledger.args = args.value();
+  return args;
+}
+
+function notJson(text: string, error: unknown): string {
+  const said = errorText(error);
+  const at = /position (\d+)/.exec(said);
+  const place = at ? positionText(text, Number(at[1])) : text.trim() === '' ? ' The text is empty.' : '';
+  return `The arguments are not valid JSON: ${said}.${place} Send the whole call again with one JSON object.`;
+}
+
+function positionText(text: string, position: number): string {
+  const near = text.slice(Math.max(0, position - 20), position + 20);
+  return ` Near character ${position}: ${JSON.stringify(shown(near))}.`;
+}
+
+/** Why arguments don't fit the tool's own schema, or `undefined` if they do. The relay's profile leaves it to the server. */
+export async function misfit(call: Call, tool: ToolDefinition, args: FixedArguments): Promise<Ended | undefined> {
+  if (call.request.profile === 'relay') return undefined;
+  const own = tool.ref.server === null || tool.ref.server.scope === 'code';
+  let check: SchemaCheck;
+  try {
+    check = await compileSchema(tool.inputSchema, { origin: own ? 'own' : 'outside' });
+  } catch (error) {
+    const text = `The input schema of "${tool.ref.name}" can't be used, so its arguments can't be checked and it was not run: ${errorText(error)}`;
+    return ended(failed(text, 'not_executed', { category: 'validation' }));
+  }
+  const issues = check.check(args.value());
+  if (issues.length === 0) return undefined;
+  return refused('invalid', issueReasons(issues));
+}
