@@ -5,7 +5,9 @@
 export type { DispatchedContext } from './call-path.ts';
 export { type Clock, systemClock } from './clock.ts';
 export { createDispatcher, type DispatcherOptions } from './dispatcher.ts';
+export { listTraces, readTrace, type TraceSummary } from './read-trace.ts';
 export { type MemoryRecorder, memoryRecorder, nullRecorder } from './recorders.ts';
 export { refuseAsker } from './refuse-asker.ts';
 export { resultReader } from './result-reader.ts';
 export { createResultStore, type ResultOwner, type ResultStore, type ResultStoreOptions } from './result-store.ts';
+export { createTrace, type Trace, type TraceOptions } from './trace.ts';

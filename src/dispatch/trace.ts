@@ -1,0 +1,121 @@
+import { chmod, mkdir, open, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Json, LoopEvent, Recorder, TraceEvent } from '../contracts/index.ts';
+import { BridleError, sha256 } from '../tools/index.ts';
+import { openLineWriter } from './line-writer.ts';
+import { traceLine } from './trace-lines.ts';
+
+export interface TraceOptions {
+  /** Folder for trace files; made, 0700, where it is missing. */
+  readonly dir: string;
+  /** Id of the run, unique in the folder; the file's name is made from it. A run that is resumed goes on in its file. */
+  readonly run: string;
+  readonly agent: string;
+  /** The model's id, as in `Model.id`. */
+  readonly model: string;
+  /** What the run was asked to do. */
+  readonly task: string;
+}
+
+/** A run's journal: one file of JSON Lines, with everything that was decided and done. */
+export interface Trace extends Recorder {
+  readonly path: string;
+  /** Adds an event of the agent's loop. Never throws, never waits. */
+  event(e: LoopEvent): void;
+  /** Adds how the run ended. Never throws, never waits. */
+  end(how: string, detail: Json): void;
+  /** Lines that could not be written, apart from intents: those fail their call. */
+  lost(): number;
+  /** Waits until everything is on disk. Never rejects. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the trace of a run. The file can be read by its owner only.
+ *
+ * The intent of a call that isn't read-only is on disk before `intent` resolves; calls at the same time share one sync.
+ *
+ * @throws BridleError `trace_not_writable` when the folder or file can't be made
+ */
+export async function createTrace(options: TraceOptions): Promise<Trace> {
+  const path = join(options.dir, fileName(options.run));
+  const { writer, empty } = await openIn(options.dir, path);
+  let lost = 0;
+  const add = (event: TraceEvent): void => {
+    try {
+      writer.append(traceLine(event), false).catch(() => {
+        lost += 1;
+      });
+    } catch {
+      lost += 1;
+    }
+  };
+  if (empty) {
+    const { run, agent, model, task } = options;
+    add({ v: 1, at: Date.now(), type: 'run', run, agent, model, task, bridle: await ownVersion() });
+  }
+  return {
+    path,
+    async intent(intent) {
+      const written = writer.append(
+        traceLine({ v: 1, at: Date.now(), type: 'decided', intent }),
+        intent.effect !== 'read',
+      );
+      if (intent.effect !== 'read') return written;
+      written.catch(() => {
+        lost += 1;
+      });
+    },
+    outcome: (call) => add({ v: 1, at: Date.now(), type: 'call', call }),
+    event: add,
+    end: (how, detail) => add({ v: 1, at: Date.now(), type: 'end', how, detail }),
+    lost: () => lost,
+    close: () =>
+      writer.close().catch(() => {
+        lost += 1;
+      }),
+  };
+}
+
+/** Run ids come from outside: only clean ones are file names, so that none leads out of the folder. */
+function fileName(run: string): string {
+  return /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(run) ? `${run}.jsonl` : `run-${sha256(run).slice(0, 32)}.jsonl`;
+}
+
+async function openIn(dir: string, path: string): ReturnType<typeof openLineWriter> {
+  try {
+    await mkdir(dir, { recursive: true, mode: 0o700 });
+    const opened = await openLineWriter(path);
+    await chmod(path, 0o600);
+    if (opened.empty) await syncFolder(dir);
+    return opened;
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const hint = 'Give a folder that you may write to, or free space on its disk.';
+    throw new BridleError('trace_not_writable', `The trace ${path} could not be opened: ${why}.`, { cause, hint });
+  }
+}
+
+/** A new file's name is durable only when its folder is. Where folders can't be synced, nothing is lost by not trying. */
+async function syncFolder(dir: string): Promise<void> {
+  try {
+    const folder = await open(dir, 'r');
+    try {
+      await folder.sync();
+    } finally {
+      await folder.close();
+    }
+  } catch {
+    // Not every file system takes this.
+  }
+}
+
+/** The version of this package, for whoever reads the trace later. */
+async function ownVersion(): Promise<string> {
+  try {
+    const text = await readFile(new URL('../../package.json', import.meta.url), 'utf8');
+    return (JSON.parse(text) as { version: string }).version;
+  } catch {
+    return 'unknown';
+  }
+}
