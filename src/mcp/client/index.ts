@@ -1,0 +1,10 @@
+/**
+ * Rule of this folder: relay, don't re-type. Of what a server sends, the envelope is read and the rest is passed on as
+ * received; request ids, progress, cancellation and limits of this hop are our own, and what a server did to a request is
+ * never claimed beyond what is known.
+ */
+export { McpError, type RpcError } from './errors.ts';
+export { type McpSourceOptions, mcpSource } from './mcp-source.ts';
+export { installExitHooks } from './process-group.ts';
+export { type StdioServer, serverFingerprint } from './server.ts';
+export { closeAll, connectStdio, type StdioConnection, type StdioOptions } from './stdio-connection.ts';

@@ -1,0 +1,156 @@
+import type {
+  CallContext,
+  Connection,
+  Failure,
+  Json,
+  JsonObject,
+  PreviewPlan,
+  RawJson,
+  Source,
+  SourceResult,
+  ToolListing,
+} from '../../contracts/index.ts';
+import { definitionFromMcp } from '../../tools/index.ts';
+import { McpError, messageOf } from './errors.ts';
+import { listAll } from './list-all.ts';
+import { isObject, rawMember } from './message.ts';
+import { CODES } from './protocol.ts';
+
+export interface McpSourceOptions {
+  /** Previews that the host's configuration maps to tools, by tool name; they stand above the server's own. */
+  readonly previews?: ReadonlyMap<string, PreviewPlan>;
+}
+
+const LIST_IDLE_MS = 60_000;
+const LIST_HARD_MS = 120_000;
+const COALESCE_MS = 100;
+
+/** Codes that say that the request itself was wrong: another try with the same arguments gives the same answer. */
+const REFUSED: ReadonlySet<number> = new Set([CODES.invalidParams, CODES.invalidRequest, CODES.unknownMethod]);
+
+function failureOf(error: unknown, tool: string): Failure {
+  if (!(error instanceof McpError)) {
+    return {
+      category: 'transient',
+      retryable: false,
+      message: `The call of ${tool} failed: ${messageOf(error)}`,
+      executed: 'unknown',
+      attempts: [],
+    };
+  }
+  const message = error.hint === undefined ? error.message : `${error.message} ${error.hint}`;
+  const validation = error.rpc !== undefined && REFUSED.has(error.rpc.code);
+  return {
+    category: validation ? 'validation' : 'transient',
+    retryable: error.passing,
+    message,
+    executed: error.executed,
+    attempts: [],
+    ...(error.rpc?.data && { partial: error.rpc.data }),
+  };
+}
+
+function readResult(tool: string, raw: RawJson): SourceResult {
+  const result = raw.parse();
+  const type = isObject(result) ? (result.resultType ?? 'complete') : undefined;
+  if (!isObject(result) || (type !== 'complete' && type !== 'input_required')) {
+    return {
+      kind: 'failure',
+      failure: {
+        category: 'transient',
+        retryable: false,
+        message: `The server's answer to ${tool} is no tool result: ${type === undefined ? 'not an object' : `resultType ${JSON.stringify(type)}`}.`,
+        executed: 'executed',
+        attempts: [],
+        partial: raw,
+      },
+    };
+  }
+  if (type === 'input_required') {
+    const requests = rawMember(raw, 'inputRequests') ?? { text: '{}', parse: () => ({}) };
+    return {
+      kind: 'input_required',
+      requests,
+      ...(typeof result.requestState === 'string' && { state: result.requestState }),
+    };
+  }
+  return { kind: 'result', raw, isError: result.isError === true };
+}
+
+/**
+ * The tools of an MCP server as a Source. Definitions and results are passed on as received; a tool that can't be used is
+ * set aside alone.
+ */
+export function mcpSource(
+  connection: Connection & { readonly limits?: { readonly idleMs?: number; readonly hardMs?: number } },
+  options: McpSourceOptions = {},
+): Source {
+  const { server, limits } = connection;
+  const previews = options.previews ?? new Map<string, PreviewPlan>();
+
+  return {
+    server,
+    async list(signal): Promise<ToolListing> {
+      const { items, reasons } = await listAll(connection, 'tools/list', 'tools', {
+        signal,
+        idleMs: limits?.idleMs ?? LIST_IDLE_MS,
+        hardMs: limits?.hardMs ?? LIST_HARD_MS,
+      });
+      const tools = [];
+      const setAside: { tool: string; reasons: ToolListing['setAside'][number]['reasons'] }[] = [];
+      for (const raw of items) {
+        const read = definitionFromMcp(server, raw, { trustAnnotations: server.trustAnnotations });
+        if ('setAside' in read) {
+          setAside.push({ tool: read.name, reasons: read.setAside });
+          continue;
+        }
+        const preview = previews.get(read.tool.ref.tool);
+        tools.push(preview ? { ...read.tool, preview } : read.tool);
+      }
+      if (reasons.length > 0) setAside.push({ tool: '*', reasons });
+      return { tools, setAside };
+    },
+    async call(tool: string, args: Json, ctx: CallContext): Promise<SourceResult> {
+      if (!isObject(args)) {
+        return {
+          kind: 'failure',
+          failure: {
+            category: 'validation',
+            retryable: false,
+            message: `The arguments of ${tool} must be a JSON object.`,
+            executed: 'not_executed',
+            attempts: [],
+          },
+        };
+      }
+      const params: JsonObject = {
+        name: tool,
+        arguments: args,
+        ...(ctx.answers && {
+          inputResponses: ctx.answers.responses,
+          ...(ctx.answers.state !== undefined && { requestState: ctx.answers.state }),
+        }),
+      };
+      try {
+        return readResult(tool, await connection.request('tools/call', params, ctx));
+      } catch (error) {
+        return { kind: 'failure', failure: failureOf(error, tool) };
+      }
+    },
+    onChange(listener) {
+      // A storm of notifications is one change.
+      let timer: NodeJS.Timeout | null = null;
+      const stop = connection.onNotification((method) => {
+        if (method !== 'notifications/tools/list_changed' || timer) return;
+        timer = setTimeout(() => {
+          timer = null;
+          listener();
+        }, COALESCE_MS);
+      });
+      return () => {
+        stop();
+        if (timer) clearTimeout(timer);
+      };
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import type { ServerRef } from '../../contracts/index.ts';
+import { sha256 } from '../../tools/index.ts';
+
+/** A server reached over stdio, as configured. */
+export interface StdioServer {
+  /** The name under which it is configured. */
+  readonly key: string;
+  readonly scope: ServerRef['scope'];
+  readonly command: string;
+  readonly args?: readonly string[];
+  /** Added to the baseline environment; see `childEnvironment`. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Relative to the project root; the project root itself when left out. */
+  readonly cwd?: string;
+  /** `auto` (default) finds out; the others are for servers that are known to need it. */
+  readonly era?: 'auto' | 'legacy' | 'modern';
+  /** Whether `readOnlyHint` and `idempotentHint` of this server count. Default false. */
+  readonly trustAnnotations?: boolean;
+  /** Longest wait for the server to start and answer, in milliseconds. Default 30,000. */
+  readonly startMs?: number;
+  /** Longest silence of a request without limits of its own, in milliseconds. Default 60,000. */
+  readonly idleMs?: number;
+  /** Longest request without limits of its own, in milliseconds. Default 600,000. */
+  readonly hardMs?: number;
+  /** Longest line the server may send, in bytes. Default 64 MiB. */
+  readonly maxFrameBytes?: number;
+}
+
+/**
+ * Who a server is: SHA-256 (hex) of command and arguments, or of a URL's origin and path. Environment, query and
+ * fragment are left out: they carry secrets, and a changed secret doesn't make another server.
+ */
+export function serverFingerprint(command: string, args: readonly string[]): string;
+export function serverFingerprint(url: URL): string;
+export function serverFingerprint(where: string | URL, args: readonly string[] = []): string {
+  return sha256(JSON.stringify(typeof where === 'string' ? [where, ...args] : { url: where.origin + where.pathname }));
+}
+
+const SECRET_NAME = /(token|secret|passw(or)?d|api[-_]?key|credential|bearer|auth)/i;
+const HIDDEN = '***';
+
+/** The command line for messages: values of options that are named like secrets, and passwords in URLs, are hidden. */
+export function commandLine(server: Pick<StdioServer, 'command' | 'args'>): string {
+  let hideNext = false;
+  const shown = (server.args ?? []).map((arg) => {
+    const hide = hideNext;
+    hideNext = arg.startsWith('-') && !arg.includes('=') && SECRET_NAME.test(arg);
+    if (hide && !arg.startsWith('-')) return HIDDEN;
+    const equals = arg.indexOf('=');
+    if (equals > 0 && SECRET_NAME.test(arg.slice(0, equals))) return `${arg.slice(0, equals + 1)}${HIDDEN}`;
+    return arg.replace(/(:\/\/[^/@\s:]*):[^/@\s]+@/, `$1:${HIDDEN}@`);
+  });
+  const line = [server.command, ...shown].map((part) => (/\s/.test(part) ? JSON.stringify(part) : part)).join(' ');
+  return line.length > 300 ? `${line.slice(0, 299)}…` : line;
+}
+
+/** Replaces the values of the entry's own environment, so that a server that prints its key doesn't print it here. */
+export function withoutSecrets(text: string, env: Readonly<Record<string, string>> = {}): string {
+  let clean = text;
+  for (const [name, value] of Object.entries(env)) {
+    if (value.length >= 8) clean = clean.replaceAll(value, `\${${name}}`);
+  }
+  return clean;
+}

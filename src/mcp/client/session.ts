@@ -1,0 +1,289 @@
+import type { CallContext, Json, JsonObject, RawJson } from '../../contracts/index.ts';
+import { McpError, withExecuted } from './errors.ts';
+import { isObject, type Message, readMessages } from './message.ts';
+import { CODES, META } from './protocol.ts';
+
+export type RequestContext = Pick<CallContext, 'signal' | 'idleMs' | 'hardMs' | 'onEvent' | 'input'>;
+
+/** What the session needs of the connection it lives in. */
+export interface SessionHost {
+  /** For messages: which server, by key and command. */
+  readonly name: string;
+  /** Writes one message; false when it can't be written. */
+  send(text: string): boolean;
+  /** A line that is no JSON-RPC. */
+  noise(line: string): void;
+  /** An answer to nothing that was asked. */
+  stray(): void;
+  notification(method: string, params: RawJson): void;
+  /** Answers a request of the server that belongs to no running request. */
+  input?(request: RawJson): Promise<Json>;
+}
+
+interface Pending {
+  readonly method: string;
+  readonly ctx: Partial<RequestContext>;
+  readonly housekeeping: boolean;
+  resolve(result: RawJson): void;
+  reject(error: McpError): void;
+  /** Starts the idle limit anew. */
+  heard(): void;
+  /** Stops the idle limit while the server waits for us. */
+  pauseIdle(paused: boolean): void;
+}
+
+/** Timers of Node overflow above this. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+/**
+ * The JSON-RPC half of a connection to one running server: request ids of this hop, their limits, progress,
+ * cancellation, and the server's own requests. It knows nothing of processes and little of eras.
+ */
+export class Session {
+  /** What a modern server wants to find in each request's `_meta`; null on legacy sessions. */
+  meta: JsonObject | null = null;
+  /** Set when the session can't be used any more. */
+  ended: McpError | null = null;
+  #host: SessionHost;
+  #nextId = 1;
+  #pending = new Map<number, Pending>();
+
+  constructor(host: SessionHost) {
+    this.#host = host;
+  }
+
+  /** How many requests of callers are in flight. */
+  get inFlight(): number {
+    let count = 0;
+    for (const pending of this.#pending.values()) if (!pending.housekeeping) count += 1;
+    return count;
+  }
+
+  /**
+   * Sends a request and waits for its result.
+   *
+   * @param ctx limits in milliseconds; a request of our own housekeeping may leave everything out
+   * @returns the `result` member as received
+   * @throws McpError
+   */
+  request(
+    method: string,
+    params: Json,
+    ctx: Partial<RequestContext>,
+    options: { readonly housekeeping?: boolean; onId?(id: number): void } = {},
+  ): Promise<RawJson> {
+    const id = this.#nextId++;
+    if (this.ended) return Promise.reject(withExecuted(this.ended, 'not_executed'));
+    const text = JSON.stringify({ jsonrpc: '2.0', id, method, params: this.#withMeta(params, ctx, id) });
+    return new Promise((resolve, reject) => {
+      let idle: NodeJS.Timeout | undefined;
+      let hard: NodeJS.Timeout | undefined;
+      let paused = 0;
+      const { signal } = ctx;
+      const settle = () => {
+        this.#pending.delete(id);
+        clearTimeout(idle);
+        clearTimeout(hard);
+        signal?.removeEventListener('abort', onAbort);
+      };
+      const giveUp = (error: McpError, reason: string) => {
+        settle();
+        // The handshake is the one request that must not be cancelled.
+        if (method !== 'initialize') this.notify('notifications/cancelled', { requestId: id, reason });
+        reject(error);
+      };
+      const onAbort = () =>
+        giveUp(
+          new McpError('mcp_cancelled', `${method} to ${this.#host.name} was cancelled.`, { executed: 'unknown' }),
+          'cancelled by the caller',
+        );
+      const startIdle = () => {
+        if (ctx.idleMs === undefined || ctx.idleMs > LONGEST_TIMER) return;
+        idle = setTimeout(() => giveUp(this.#silent(method, ctx.idleMs ?? 0), 'idle limit'), ctx.idleMs);
+      };
+      if (signal?.aborted) {
+        reject(
+          new McpError('mcp_cancelled', `${method} was cancelled before it was sent.`, { executed: 'not_executed' }),
+        );
+        return;
+      }
+      if (!this.#host.send(text)) {
+        reject(this.#unwritable(method));
+        return;
+      }
+      this.#pending.set(id, {
+        method,
+        ctx,
+        housekeeping: options.housekeeping ?? false,
+        resolve: (result) => {
+          settle();
+          resolve(result);
+        },
+        reject: (error) => {
+          settle();
+          reject(error);
+        },
+        heard: () => {
+          if (paused === 0) idle?.refresh();
+        },
+        pauseIdle: (pause) => {
+          paused += pause ? 1 : -1;
+          clearTimeout(idle);
+          if (paused === 0 && this.#pending.has(id)) startIdle();
+        },
+      });
+      signal?.addEventListener('abort', onAbort, { once: true });
+      startIdle();
+      if (ctx.hardMs !== undefined && ctx.hardMs <= LONGEST_TIMER) {
+        hard = setTimeout(() => giveUp(this.#tooLong(method, ctx.hardMs ?? 0), 'hard limit'), ctx.hardMs);
+      }
+      options.onId?.(id);
+    });
+  }
+
+  notify(method: string, params?: Json): void {
+    if (!this.ended)
+      this.#host.send(JSON.stringify({ jsonrpc: '2.0', method, ...(params !== undefined && { params }) }));
+  }
+
+  /** Takes one line of the server. */
+  receive(line: string): void {
+    const first = line.trimStart()[0];
+    const messages = first === '{' || first === '[' ? readMessages(line) : null;
+    if (messages === null) this.#host.noise(line);
+    else for (const message of messages) this.#take(message);
+  }
+
+  /** Ends the session; whatever is in flight fails now. */
+  end(error: McpError): void {
+    if (this.ended) return;
+    this.ended = error;
+    for (const pending of [...this.#pending.values()]) pending.reject(withExecuted(error, 'unknown'));
+  }
+
+  #withMeta(params: Json, ctx: Partial<RequestContext>, id: number): JsonObject {
+    const given = isObject(params) ? params : {};
+    const token = ctx.onEvent ? { progressToken: id } : {};
+    if (this.meta === null && !ctx.onEvent && given._meta === undefined) return given;
+    const { progressToken: _, ...meta } = isObject(given._meta) ? given._meta : {};
+    const capabilities = ctx.input || this.#host.input ? {} : { [META.clientCapabilities]: {} };
+    return { ...given, _meta: { ...meta, ...(this.meta && { ...this.meta, ...capabilities }), ...token } };
+  }
+
+  #take(message: Message): void {
+    switch (message.kind) {
+      case 'result':
+      case 'error': {
+        const pending = typeof message.id === 'number' ? this.#pending.get(message.id) : undefined;
+        if (!pending) this.#host.stray();
+        else if (message.kind === 'result') pending.resolve(message.result);
+        else pending.reject(this.#refused(pending.method, message));
+        return;
+      }
+      case 'notification':
+        this.#notified(message.method, message.params);
+        return;
+      case 'request':
+        void this.#answer(message);
+    }
+  }
+
+  #notified(method: string, params: RawJson): void {
+    const detail = params.parse();
+    if (method === 'notifications/progress') {
+      const token = isObject(detail) ? detail.progressToken : undefined;
+      const pending = typeof token === 'number' ? this.#pending.get(token) : undefined;
+      pending?.heard();
+      this.#tell(pending, 'progress', params);
+      return;
+    }
+    if (method === 'notifications/message') {
+      // The protocol doesn't say which request a log line belongs to, so it is told only where there is no doubt.
+      const running = this.#running();
+      if (running.length === 1) this.#tell(running[0], 'log', params);
+    }
+    this.#host.notification(method, params);
+  }
+
+  #tell(pending: Pending | undefined, kind: 'progress' | 'log', raw: RawJson): void {
+    try {
+      pending?.ctx.onEvent?.({ kind, raw });
+    } catch {
+      // A listener's fault is not the call's.
+    }
+  }
+
+  #running(): Pending[] {
+    return [...this.#pending.values()].filter((pending) => !pending.housekeeping);
+  }
+
+  async #answer(request: Extract<Message, { kind: 'request' }>): Promise<void> {
+    const { id, method, raw } = request;
+    const reply = (body: JsonObject) => this.#host.send(JSON.stringify({ jsonrpc: '2.0', id, ...body }));
+    if (method === 'ping') {
+      reply({ result: {} });
+      return;
+    }
+    const running = this.#running();
+    const [only] = running;
+    const asked = running.length === 1 && only?.ctx.input ? only : undefined;
+    const input = asked?.ctx.input ?? (running.length === 0 ? this.#host.input : undefined);
+    const known = method === 'roots/list' || method === 'elicitation/create' || method === 'sampling/createMessage';
+    if (!known || !input) {
+      if (method === 'elicitation/create') reply({ result: { action: 'decline' } });
+      else reply({ error: { code: CODES.unknownMethod, message: `This client doesn't answer ${method}` } });
+      return;
+    }
+    // The server is silent because it waits for us: that silence is not held against it.
+    asked?.pauseIdle(true);
+    try {
+      reply({ result: await input(raw) });
+    } catch {
+      if (method === 'elicitation/create') reply({ result: { action: 'cancel' } });
+      else reply({ error: { code: CODES.internal, message: `${method} could not be answered` } });
+    } finally {
+      asked?.pauseIdle(false);
+    }
+  }
+
+  #refused(method: string, { code, message, data }: Extract<Message, { kind: 'error' }>): McpError {
+    const refusals: readonly number[] = [
+      CODES.parse,
+      CODES.invalidRequest,
+      CODES.unknownMethod,
+      CODES.invalidParams,
+      CODES.missingCapability,
+      CODES.unsupportedVersion,
+    ];
+    return new McpError('mcp_error_answer', `${this.#host.name} answered ${method} with error ${code}: ${message}`, {
+      executed: refusals.includes(code) ? 'not_executed' : 'unknown',
+      rpc: { code, message, ...(data && { data }) },
+    });
+  }
+
+  #silent(method: string, ms: number): McpError {
+    return new McpError('mcp_idle_timeout', `${this.#host.name} sent nothing for ${ms} ms while answering ${method}.`, {
+      executed: 'unknown',
+      passing: true,
+      hint: 'Check whether the call took effect before making it again; a slow server may need a higher idle limit.',
+    });
+  }
+
+  #tooLong(method: string, ms: number): McpError {
+    return new McpError('mcp_hard_timeout', `${this.#host.name} had not finished ${method} after ${ms} ms.`, {
+      executed: 'unknown',
+      hint: 'Check whether the call took effect before making it again; ask for less at once or raise the hard limit.',
+    });
+  }
+
+  #unwritable(method: string): McpError {
+    return new McpError(
+      'mcp_not_writable',
+      `${this.#host.name} does not take ${method}: it no longer reads its input.`,
+      {
+        executed: 'not_executed',
+        passing: true,
+      },
+    );
+  }
+}

@@ -1,0 +1,327 @@
+import { resolve } from 'node:path';
+import type {
+  Connection,
+  ConnectionEra,
+  ConnectionStatus,
+  Json,
+  JsonObject,
+  RawJson,
+  Reason,
+  ServerRef,
+} from '../../contracts/index.ts';
+import { printable } from '../../tools/index.ts';
+import { childEnvironment } from './child-env.ts';
+import { eraVerdicts, modernMeta, type Negotiated, negotiate } from './era.ts';
+import { McpError, messageOf, withExecuted } from './errors.ts';
+import { listenForChanges } from './listen.ts';
+import { CODES } from './protocol.ts';
+import { restartGuard } from './restart-guard.ts';
+import { commandLine, type StdioServer, serverFingerprint, withoutSecrets } from './server.ts';
+import { type RequestContext, Session } from './session.ts';
+import { type Evidence, endError, startTimeout } from './start-errors.ts';
+import { type Launch, type StdioProcess, startProcess } from './stdio-process.ts';
+import { untilAborted } from './until-aborted.ts';
+
+export interface StdioOptions {
+  /** Where a server without `cwd` runs. Default: this process's working directory. */
+  readonly projectRoot?: string;
+  /** What servers may ask of the host (MCP ClientCapabilities). Default: nothing. */
+  readonly capabilities?: JsonObject;
+  /** Answers a server's request that belongs to no running call, such as `roots/list` after the handshake. */
+  readonly input?: (request: RawJson) => Promise<Json>;
+  /** How long silence on the probe is waited for, in milliseconds. Default 3,000. */
+  readonly probeMs?: number;
+  /** How long each step of a shutdown is waited for, in milliseconds. Default 2,000. */
+  readonly stopMs?: number;
+}
+
+/** A Connection over stdio, with what only a child process has. */
+export interface StdioConnection extends Connection {
+  /** Starts the server now, also after it was given up for failing too often. Rejects with McpError. */
+  connect(signal?: AbortSignal): Promise<void>;
+  /** The limits of the server's entry, where it has some. Milliseconds. */
+  readonly limits: { readonly idleMs?: number; readonly hardMs?: number };
+  /** What the server said of itself when it started; null before. */
+  readonly about: Pick<Negotiated, 'capabilities' | 'instructions' | 'serverInfo'> | null;
+  readonly counters: {
+    /** Process starts. */
+    readonly starts: number;
+    /** Lines on stdout that were no MCP messages. */
+    readonly noise: number;
+    /** Answers to nothing that was asked. */
+    readonly stray: number;
+  };
+  /** The running child, which is also its group. */
+  readonly pid: number | undefined;
+}
+
+interface Live {
+  readonly process: StdioProcess;
+  readonly session: Session;
+  readonly negotiated: Negotiated;
+}
+
+const NOISE_KEPT = 5;
+const START_MS = 30_000;
+const PROBE_MS = 3000;
+
+const open = new Set<StdioConnection>();
+
+/** Closes every connection of this process; resolves when all their process groups are gone. */
+export async function closeAll(): Promise<void> {
+  await Promise.allSettled([...open].map((connection) => connection.close()));
+}
+
+/**
+ * Connects to an MCP server over stdio (MCP 2026-07-28 and 2025-11-25, stdio transport). Nothing starts before the first
+ * request or `connect()`. A server that dies is started again on use, with growing pauses, until it has failed five
+ * times within a minute.
+ */
+export function connectStdio(server: StdioServer, options: StdioOptions = {}): StdioConnection {
+  const args = server.args ?? [];
+  const root = options.projectRoot ?? process.cwd();
+  const launch: Launch = {
+    command: server.command,
+    args,
+    env: childEnvironment(process.env, server.env),
+    cwd: server.cwd === undefined ? root : resolve(root, server.cwd),
+    ...(server.maxFrameBytes !== undefined && { maxFrameBytes: server.maxFrameBytes }),
+    ...(options.stopMs !== undefined && { stopMs: options.stopMs }),
+  };
+  const ref: ServerRef = {
+    key: server.key,
+    scope: server.scope,
+    fingerprint: serverFingerprint(server.command, args),
+    trustAnnotations: server.trustAnnotations ?? false,
+  };
+  const name = `MCP server ${JSON.stringify(server.key)} (${printable(withoutSecrets(commandLine(server), server.env))})`;
+  const capabilities = options.capabilities ?? {};
+  const guard = restartGuard(name);
+  const listeners = new Set<(method: string, params: RawJson) => void>();
+  const children = new Set<StdioProcess>();
+  const counters = { starts: 0, noise: 0, stray: 0 };
+  const noiseLines: string[] = [];
+  let live: Live | null = null;
+  let about: Negotiated | null = null;
+  let starting: Promise<Live> | null = null;
+  let lastFailure: McpError | null = null;
+  let closing: Promise<void> | null = null;
+
+  const evidence = (phase: Evidence['phase'], child: StdioProcess | undefined, noiseBefore: number): Evidence => ({
+    name,
+    launch,
+    phase,
+    stderr: (child?.stderr.lines() ?? []).map((line) => withoutSecrets(line, server.env)),
+    noise: counters.noise - noiseBefore,
+    noiseLines,
+  });
+
+  const notify = (method: string, params: RawJson) => {
+    for (const listener of listeners) {
+      try {
+        listener(method, params);
+      } catch {
+        // One listener's fault is not the others'.
+      }
+    }
+  };
+
+  const startOnce = async (kept: 'modern' | 'legacy' | undefined): Promise<Live | 'exited_on_probe'> => {
+    counters.starts += 1;
+    const noiseBefore = counters.noise;
+    noiseLines.length = 0;
+    let probing = false;
+    let ready = false;
+    let exitedOnProbe = false;
+    const session = new Session({
+      name,
+      send: (text) => child.send(text),
+      noise(line) {
+        counters.noise += 1;
+        if (noiseLines.length < NOISE_KEPT) {
+          noiseLines.push(withoutSecrets(printable(line, { maxLength: 200 }), server.env));
+        }
+      },
+      stray() {
+        counters.stray += 1;
+      },
+      notification: notify,
+      ...(options.input && { input: options.input }),
+    });
+    const child: StdioProcess = startProcess(launch, {
+      line: (line) => session.receive(line),
+      end(end) {
+        exitedOnProbe = end.how === 'exited' && probing;
+        const error = endError(end, evidence(ready ? 'running' : 'starting', child, noiseBefore));
+        if (live?.session === session) {
+          live = null;
+          lastFailure = error;
+          guard.failed();
+        }
+        session.end(error);
+        void child.stop().then(() => children.delete(child));
+      },
+    });
+    children.add(child);
+    const startMs = server.startMs ?? START_MS;
+    const deadline = setTimeout(() => {
+      session.end(startTimeout(evidence('starting', child, noiseBefore), startMs));
+      void child.stop();
+    }, startMs);
+    try {
+      const negotiated = await negotiate(session, {
+        name,
+        mode: server.era ?? 'auto',
+        kept,
+        probeMs: options.probeMs ?? PROBE_MS,
+        capabilities,
+        probing(open) {
+          probing = open;
+        },
+      });
+      ready = true;
+      if (negotiated.kind === 'modern') session.meta = modernMeta(capabilities);
+      return { process: child, session, negotiated };
+    } catch (error) {
+      void child.stop();
+      if (exitedOnProbe && (server.era ?? 'auto') === 'auto') return 'exited_on_probe';
+      throw error;
+    } finally {
+      clearTimeout(deadline);
+    }
+  };
+
+  const start = async (): Promise<Live> => {
+    try {
+      await guard.pause();
+      if (closing) throw new McpError('mcp_closed', `${name} was closed.`, { executed: 'not_executed' });
+      const kept = eraVerdicts.get(ref.fingerprint)?.kind;
+      let started = await startOnce(kept);
+      // Some old servers exit on a request that they don't know: once more, and the old way at once.
+      if (started === 'exited_on_probe') started = await startOnce('legacy');
+      if (started === 'exited_on_probe') throw started;
+      if (started.session.ended) throw started.session.ended;
+      const restarted = about !== null;
+      live = started;
+      about = started.negotiated;
+      lastFailure = null;
+      eraVerdicts.keep(ref.fingerprint, started.negotiated);
+      listenForChanges(started.session, started.negotiated);
+      // The tools of a new process may be others.
+      if (restarted) notify('notifications/tools/list_changed', { text: '{}', parse: () => ({}) });
+      return started;
+    } catch (thrown) {
+      const error =
+        thrown instanceof McpError
+          ? withExecuted(thrown, 'not_executed')
+          : new McpError('mcp_start_failed', `${name} can't start: ${messageOf(thrown)}`, { executed: 'not_executed' });
+      lastFailure = error;
+      if (!closing) {
+        guard.failed();
+        eraVerdicts.forget(ref.fingerprint);
+      }
+      throw error;
+    } finally {
+      starting = null;
+    }
+  };
+
+  const ready = (): Promise<Live> => {
+    if (closing) return Promise.reject(new McpError('mcp_closed', `${name} is closed.`, { executed: 'not_executed' }));
+    if (live) return Promise.resolve(live);
+    if (starting) return starting;
+    const stopped = guard.stopped(lastFailure);
+    if (stopped) return Promise.reject(stopped);
+    starting = start();
+    return starting;
+  };
+
+  const reasons = (): Reason[] => {
+    const list: Reason[] = [];
+    const add = (code: string, text: string) => list.push({ room: 'mcp/client', code, text });
+    const stopped = guard.stopped(lastFailure);
+    if (stopped) add(stopped.code, `${stopped.message} ${stopped.hint ?? ''}`.trim());
+    else if (lastFailure) add(lastFailure.code, `${lastFailure.message} ${lastFailure.hint ?? ''}`.trim());
+    else if (!live && !starting && !closing) add('mcp_not_started', `${name} starts on first use.`);
+    if (about) add('mcp_era', `${name} speaks ${about.era.revision}: ${about.era.provenBy} (${about.era.at}).`);
+    if (counters.noise > 0) {
+      const first = noiseLines.length > 0 ? `: ${noiseLines.join(' | ')}` : '';
+      add('mcp_stdout_noise', `${name} wrote ${counters.noise} line(s) to stdout that are no MCP messages${first}`);
+    }
+    if (counters.stray > 0)
+      add('mcp_stray_answers', `${name} sent ${counters.stray} answer(s) that nothing waited for.`);
+    return list;
+  };
+
+  const connection: StdioConnection = {
+    server: ref,
+    limits: {
+      ...(server.idleMs !== undefined && { idleMs: server.idleMs }),
+      ...(server.hardMs !== undefined && { hardMs: server.hardMs }),
+    },
+    counters,
+    get about() {
+      return about;
+    },
+    get pid() {
+      return live?.process.pid;
+    },
+    get era(): ConnectionEra | null {
+      return about?.era ?? null;
+    },
+    async connect(signal) {
+      guard.reset();
+      await untilAborted(ready(), signal, `Connecting to ${name}`);
+    },
+    async request(method, params, ctx) {
+      const idleMs = server.idleMs ?? ctx.idleMs;
+      const hardMs = server.hardMs ?? ctx.hardMs;
+      const began = Date.now();
+      const { session, process: child } =
+        live ?? (await untilAborted(ready(), ctx.signal, `${method} to ${name}`, hardMs));
+      const limited: RequestContext = { ...ctx, idleMs, hardMs: Math.max(1, hardMs - (Date.now() - began)) };
+      try {
+        return await session.request(method, params, limited);
+      } catch (error) {
+        if (error instanceof McpError && error.rpc?.code === CODES.unsupportedVersion) {
+          // What was proven is no longer true: find out anew on next use.
+          eraVerdicts.forget(ref.fingerprint);
+          if (live?.session === session) live = null;
+          session.end(error);
+          void child.stop();
+        }
+        throw error;
+      }
+    },
+    onNotification(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    status(): ConnectionStatus {
+      const state = closing
+        ? 'closed'
+        : live
+          ? 'ready'
+          : starting
+            ? 'connecting'
+            : lastFailure
+              ? 'failed'
+              : 'connecting';
+      return { state, reasons: reasons() };
+    },
+    close() {
+      closing ??= (async () => {
+        live?.session.end(new McpError('mcp_closed', `${name} was closed.`, { executed: 'unknown' }));
+        live = null;
+        guard.interrupt();
+        await Promise.allSettled([...children].map((child) => child.stop()));
+        await starting?.catch(() => {});
+        await Promise.allSettled([...children].map((child) => child.stop()));
+        open.delete(connection);
+      })();
+      return closing;
+    },
+  };
+  open.add(connection);
+  return connection;
+}

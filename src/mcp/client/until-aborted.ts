@@ -1,0 +1,42 @@
+import { McpError } from './errors.ts';
+
+/**
+ * Waits for something shared that one caller must not stop: when the signal fires or the time is up, only this wait
+ * ends. Nothing was sent by then.
+ *
+ * @param what for messages: what was being waited for
+ * @param ms the longest wait in milliseconds; none when left out
+ */
+export async function untilAborted<T>(
+  promise: Promise<T>,
+  signal: AbortSignal | undefined,
+  what: string,
+  ms?: number,
+): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  let onAbort: (() => void) | undefined;
+  const given = new Promise<never>((_, reject) => {
+    onAbort = () =>
+      reject(new McpError('mcp_cancelled', `${what} was cancelled before it was sent.`, { executed: 'not_executed' }));
+    if (signal?.aborted) onAbort();
+    signal?.addEventListener('abort', onAbort, { once: true });
+    if (ms !== undefined && ms < 2 ** 31) {
+      timer = setTimeout(
+        () =>
+          reject(
+            new McpError('mcp_hard_timeout', `${what} was not sent: the server was not ready within ${ms} ms.`, {
+              executed: 'not_executed',
+              passing: true,
+            }),
+          ),
+        ms,
+      );
+    }
+  });
+  try {
+    return await Promise.race([promise, given]);
+  } finally {
+    clearTimeout(timer);
+    if (onAbort) signal?.removeEventListener('abort', onAbort);
+  }
+}
