@@ -2,8 +2,44 @@
  * Rule of this folder: one definition makes both sides. What the model reads of a tool and what the harness checks and
  * runs come from the same object, and nothing here knows where a tool comes from or who may call it.
  */
+export { type AgentSdkToolLike, type AnthropicRunnableLike, adoptTool, type RunnableLike } from './adopt-tool.ts';
+export { toApiTool } from './api-tool.ts';
 export { BridleError, isBridleError } from './bridle-error.ts';
 export { canonicalJson, sha256 } from './canonical.ts';
+export { checkTool } from './check-tool.ts';
+export {
+  type ArgumentsOf,
+  defineTool,
+  type HandlerReturn,
+  type InputOf,
+  type Tool,
+  type ToolAnnotations,
+  type ToolContext,
+  type ToolOptions,
+  type ToolSchema,
+} from './define-tool.ts';
 export { failureToWire, ToolFailure, type ToolFailureOptions } from './failure.ts';
+export type { FromSchema } from './from-schema.ts';
+export { functionSource } from './function-source.ts';
+export { definitionFromMcp, definitionToMcp, type McpDefinition } from './mcp-definition.ts';
+export { EMPTY_RESULT, type ModelContentOptions, modelContent } from './model-content.ts';
+export { normalizeResult } from './normalize-result.ts';
+export { outcomeToToolResult } from './outcome-result.ts';
+export { cutAt, printable } from './printable.ts';
 export { rawFrom, rawJson } from './raw-json.ts';
+export {
+  audio,
+  type BlockOptions,
+  type BuiltResult,
+  type ContentBlock,
+  embeddedResource,
+  image,
+  resourceLink,
+  structured,
+  text,
+} from './result-builders.ts';
+export { compileSchema, type SchemaCheck } from './schema-check.ts';
+export { inspectAnySchema, inspectSchema, SCHEMA_CAPS } from './schema-inspect.ts';
+export { issuesText, type SchemaIssue } from './schema-issues.ts';
+export type { StandardSchemaLike } from './standard-schema.ts';
 export { WIRE_NAME_LIMIT, wireName, wireServerPart } from './wire-name.ts';

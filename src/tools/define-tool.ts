@@ -1,0 +1,295 @@
+import type {
+  CallContext,
+  Effect,
+  Failure,
+  Identity,
+  Json,
+  JsonObject,
+  ModelHints,
+  PreviewPlan,
+  SourceResult,
+  ToolDefinition,
+} from '../contracts/index.ts';
+import { BridleError } from './bridle-error.ts';
+import { canonicalJson, sha256 } from './canonical.ts';
+import { ToolFailure } from './failure.ts';
+import type { FromSchema } from './from-schema.ts';
+import { isJsonObject, toJson } from './json-object.ts';
+import { normalizeResult } from './normalize-result.ts';
+import { rawFrom } from './raw-json.ts';
+import type { BuiltResult, ContentBlock } from './result-builders.ts';
+import { compileSchema } from './schema-check.ts';
+import { issuesText } from './schema-issues.ts';
+import { ownInputSchema, ownOutputSchema } from './schema-own.ts';
+import { standardIssues } from './standard-issues.ts';
+import { isStandardSchema, type StandardSchemaLike } from './standard-schema.ts';
+import { wireName } from './wire-name.ts';
+
+/** A Zod 4 schema, any Standard Schema that gives JSON Schema, or a JSON Schema (2020-12) written as an object. */
+export type ToolSchema = StandardSchemaLike | { readonly [keyword: string]: unknown };
+
+/** What a handler gets: the schema's output after validation, or the type read off a JSON Schema. */
+export type InputOf<S> = S extends StandardSchemaLike<infer _In, infer Out> ? Out : FromSchema<S>;
+/** What the model writes: the schema's input, before defaults and transformations. */
+export type ArgumentsOf<S> = S extends StandardSchemaLike<infer In, infer _Out> ? In : FromSchema<S>;
+
+/** What a handler may return. With an `output` schema: its value, or a result of the builders. */
+export type HandlerReturn<O> = [O] extends [undefined]
+  ? unknown
+  : ArgumentsOf<O> | InputOf<O> | BuiltResult | ContentBlock | readonly ContentBlock[];
+
+/** What a handler knows of its call. */
+export interface ToolContext {
+  readonly callId: string;
+  /** Who calls, from the host; never what the model says. */
+  readonly who: Identity;
+  /** Aborted when the call is cancelled or its time is up. */
+  readonly signal: AbortSignal;
+  /** Reports progress, which also renews the idle limit. `total` in the same unit as `done`. */
+  progress(done: number, total?: number, message?: string): void;
+  /** A log line for the person who watches (MCP logging levels); never for the model. */
+  log(data: unknown, level?: 'debug' | 'info' | 'notice' | 'warning' | 'error'): void;
+}
+
+/** MCP `ToolAnnotations`. `readOnlyHint` and `idempotentHint` of an own tool set its effect. */
+export interface ToolAnnotations {
+  readonly title?: string;
+  readonly readOnlyHint?: boolean;
+  readonly destructiveHint?: boolean;
+  readonly idempotentHint?: boolean;
+  readonly openWorldHint?: boolean;
+}
+
+export interface ToolOptions<S extends ToolSchema, O = undefined> {
+  /** `^[a-zA-Z0-9_-]{1,64}$` */
+  readonly name: string;
+  readonly title?: string;
+  /** For the model: what it does, when to use it and when not, what it returns. */
+  readonly description: string;
+  readonly input: S;
+  readonly output?: O;
+  readonly annotations?: ToolAnnotations;
+  /** Whole argument objects that fit `input`; checked by `checkTool`. */
+  readonly examples?: readonly NoInfer<ArgumentsOf<S>>[];
+  readonly strict?: boolean;
+  /** Messages API `cache_control`, e.g. `{type: 'ephemeral'}`. */
+  readonly cacheControl?: { readonly [key: string]: unknown };
+  readonly deferLoading?: boolean;
+  readonly allowedCallers?: readonly string[];
+  readonly eagerInputStreaming?: boolean;
+  /**
+   * What the call would do, as facts for the person who approves it: a function, or a read-only tool of the same
+   * server with its arguments as JSON Pointers (RFC 6901) into this call's arguments.
+   */
+  readonly preview?:
+    | ((input: NoInfer<InputOf<S>>, ctx: ToolContext) => unknown)
+    | { readonly tool: string; readonly arguments: Readonly<Record<string, string>> };
+  /** Two calls with the same key are one act. Gets the arguments as the model wrote them. */
+  readonly idempotencyKey?: (args: NoInfer<ArgumentsOf<S>>) => string;
+  /** Default: from the annotations, else `write`. */
+  readonly effect?: Effect;
+}
+
+/** A tool of this process: the definition that a model reads, and what runs. */
+export interface Tool<I = unknown> {
+  readonly definition: ToolDefinition;
+  /** The author's function, as given. Prefer `call`, which checks the arguments first. */
+  handler(input: I, ctx: ToolContext): unknown;
+  /** Checks the arguments, runs the handler and shapes what it returns. Never rejects. */
+  call(args: Json, ctx: CallContext): Promise<SourceResult>;
+  /** Only with `preview: {kind: 'author'}`. Rejects when the author's function does. */
+  preview?(args: Json, ctx: CallContext): Promise<Json>;
+}
+
+const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
+
+/** The effect that an own tool's annotations state. */
+export function effectOf(annotations: Json | undefined): Effect {
+  if (!isJsonObject(annotations)) return 'write';
+  if (annotations.readOnlyHint === true) return 'read';
+  return annotations.idempotentHint === true ? 'idempotent' : 'write';
+}
+
+/** The annotations that say over MCP what `effect` says here. */
+function annotationsFor(effect: Effect, given: JsonObject | undefined): JsonObject | undefined {
+  if (effect === 'read') return { ...given, readOnlyHint: true };
+  if (effect === 'idempotent') return { ...given, idempotentHint: true };
+  return given;
+}
+
+/** The handler's view of a call. */
+export function toolContext(ctx: CallContext): ToolContext {
+  return {
+    callId: ctx.callId,
+    who: ctx.who,
+    signal: ctx.signal,
+    progress(done, total, message) {
+      const raw = rawFrom({ progress: done, ...(total !== undefined && { total }), ...(message && { message }) });
+      ctx.onEvent?.({ kind: 'progress', raw });
+    },
+    log(data, level = 'info') {
+      ctx.onEvent?.({ kind: 'log', raw: rawFrom({ level, data: toJson(data ?? null) }) });
+    },
+  };
+}
+
+/** What a thrown value means for the caller; a stack never leaves the process. */
+export function failureFrom(error: unknown, signal: AbortSignal): Failure {
+  if (ToolFailure.is(error)) return error.failure;
+  const message = error instanceof Error ? error.message || error.name : String(error);
+  const cancelled = signal.aborted;
+  return {
+    category: cancelled ? 'transient' : 'business',
+    retryable: false,
+    message: cancelled ? `The call was cancelled while it ran (${message}).` : message,
+    executed: 'unknown',
+    attempts: [],
+  };
+}
+
+class InvalidArguments extends ToolFailure {
+  constructor(issues: Parameters<typeof issuesText>[0]) {
+    super(issuesText(issues), { category: 'validation', retryable: true, executed: 'not_executed' });
+  }
+}
+
+/**
+ * Defines a tool: from one object come the definition that the model reads and the check that runs before the handler.
+ *
+ * @param options what the model reads, and hints for it; the input schema is closed (`additionalProperties: false`)
+ *   unless it says otherwise, and carries no `$schema`
+ * @param handler gets the checked (and, with a Standard Schema, transformed) input; returns a string, a JSON value,
+ *   blocks of the builders or an MCP `CallToolResult`; throws `ToolFailure`, or anything else, which counts as a
+ *   business failure that may have run
+ * @throws BridleError `tool_invalid` or `tool_schema_unusable` when no such tool can be
+ */
+export function defineTool<const S extends ToolSchema, const O extends ToolSchema | undefined = undefined>(
+  options: ToolOptions<S, O>,
+  handler: (input: InputOf<S>, ctx: ToolContext) => HandlerReturn<O> | Promise<HandlerReturn<O>>,
+): Tool<InputOf<S>> {
+  const validate = isStandardSchema(options.input) ? options.input['~standard'].validate : null;
+  return makeTool<InputOf<S>>({
+    definition: ownDefinition(options),
+    handler,
+    preview: typeof options.preview === 'function' ? options.preview : null,
+    async parse(args) {
+      if (!validate) return args as InputOf<S>;
+      const result = await validate(args);
+      if (result.issues) throw new InvalidArguments(standardIssues(result.issues));
+      return result.value as InputOf<S>;
+    },
+  });
+}
+
+interface ToolParts<I> {
+  readonly definition: ToolDefinition;
+  readonly handler: (input: I, ctx: ToolContext) => unknown;
+  readonly preview: ((input: I, ctx: ToolContext) => unknown) | null;
+  /** From arguments that fit the JSON Schema to the handler's input; throws `ToolFailure` for what doesn't fit. */
+  readonly parse: (args: Json) => I | Promise<I>;
+}
+
+/** Joins a definition with what runs; `defineTool` and `adoptTool` meet here. */
+export function makeTool<I>({ definition, handler, preview, parse }: ToolParts<I>): Tool<I> {
+  const checked = async (args: Json): Promise<I> => {
+    const { check } = await compileSchema(definition.inputSchema, { origin: 'own' });
+    const issues = check(args);
+    if (issues.length > 0) throw new InvalidArguments(issues);
+    return parse(args);
+  };
+  return {
+    definition,
+    handler,
+    async call(args, ctx) {
+      try {
+        return shaped(await handler(await checked(args), toolContext(ctx)), definition.ref.tool);
+      } catch (error) {
+        return { kind: 'failure', failure: failureFrom(error, ctx.signal) };
+      }
+    },
+    ...(preview && {
+      async preview(args: Json, ctx: CallContext) {
+        return toJson(await preview(await checked(args), toolContext(ctx)));
+      },
+    }),
+  };
+}
+
+/** What the handler returned, as a source's answer; it has run, so a value without a JSON form is a failure after the fact. */
+function shaped(returned: unknown, tool: string): SourceResult {
+  let result: JsonObject;
+  try {
+    result = normalizeResult(returned);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ToolFailure(`Tool "${tool}" ran, but what it returned can't be written as JSON: ${why}`, {
+      executed: 'executed',
+      cause: error,
+    });
+  }
+  return { kind: 'result', raw: rawFrom(result), isError: result.isError === true };
+}
+
+function ownDefinition<S extends ToolSchema, O>(options: ToolOptions<S, O>): ToolDefinition {
+  const { name, title, description, preview } = options;
+  if (!NAME.test(name)) {
+    throw new BridleError('tool_invalid', `A tool can't be called ${JSON.stringify(name)}.`, {
+      hint: 'Use 1 to 64 of the characters a-z, A-Z, 0-9, "_" and "-".',
+    });
+  }
+  if (typeof description !== 'string' || description.trim() === '') {
+    throw new BridleError('tool_invalid', `Tool "${name}" has no description.`, {
+      hint: 'Say what it does, when to use it, and what it returns: the model chooses by it.',
+    });
+  }
+  const given = options.annotations === undefined ? undefined : (toJson(options.annotations) as JsonObject);
+  const effect = options.effect ?? effectOf(given);
+  if (effect !== 'read' && given?.readOnlyHint === true) {
+    throw new BridleError('tool_invalid', `Tool "${name}" has effect "${effect}" but says readOnlyHint.`, {
+      hint: 'Leave one of the two out.',
+    });
+  }
+  const annotations = annotationsFor(effect, given);
+  const inputSchema = ownInputSchema(options.input, name);
+  const outputSchema = options.output === undefined ? undefined : ownOutputSchema(options.output, name);
+  const plan: PreviewPlan | undefined =
+    typeof preview === 'function' ? { kind: 'author' } : preview && { kind: 'tool', by: 'server', ...preview };
+  const hints = hintsOf(options);
+  const raw: JsonObject = {
+    name,
+    ...(title !== undefined && { title }),
+    description,
+    inputSchema,
+    ...(outputSchema && { outputSchema }),
+    ...(annotations && { annotations }),
+    ...(plan?.kind === 'tool' && {
+      _meta: { 'bridle/preview': { tool: plan.tool, arguments: { ...plan.arguments } } },
+    }),
+  };
+  const key = options.idempotencyKey;
+  return {
+    ref: { server: null, tool: name, name: wireName(null, name), fingerprint: sha256(canonicalJson(raw)) },
+    ...(title !== undefined && { title }),
+    description,
+    inputSchema,
+    ...(outputSchema && { outputSchema }),
+    ...(annotations && { annotations }),
+    raw: rawFrom(raw),
+    effect,
+    ...(plan && { preview: plan }),
+    ...(hints && { hints }),
+    ...(key && { idempotencyKey: (args: Json) => key(args as ArgumentsOf<S>) }),
+  };
+}
+
+function hintsOf<S extends ToolSchema, O>(options: ToolOptions<S, O>): ModelHints | undefined {
+  const hints: ModelHints = {
+    ...(options.strict !== undefined && { strict: options.strict }),
+    ...(options.examples && { examples: toJson(options.examples) as JsonObject[] }),
+    ...(options.cacheControl && { cacheControl: toJson(options.cacheControl) }),
+    ...(options.deferLoading !== undefined && { deferLoading: options.deferLoading }),
+    ...(options.allowedCallers && { allowedCallers: options.allowedCallers }),
+    ...(options.eagerInputStreaming !== undefined && { eagerInputStreaming: options.eagerInputStreaming }),
+  };
+  return Object.keys(hints).length > 0 ? hints : undefined;
+}

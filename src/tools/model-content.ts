@@ -1,0 +1,91 @@
+import type { Json, JsonObject, RawJson } from '../contracts/index.ts';
+import { canonicalJson } from './canonical.ts';
+import { describeBlock } from './describe-block.ts';
+import { isJsonObject, ownMember, stringMember } from './json-object.ts';
+import { cutAt } from './printable.ts';
+
+export interface ModelContentOptions {
+  /** Bound on all text together, in UTF-16 units; images and documents don't count. */
+  readonly maxChars: number;
+  /** Keeps the whole text of a result that is cut and returns the handle under which `read_result` finds it. */
+  readonly keep?: (full: string) => string;
+}
+
+/** What a model is told when a tool answered without content: a success, in words. */
+export const EMPTY_RESULT = 'The tool finished and returned no content.';
+
+/**
+ * The `content` of a Messages API `tool_result` for an MCP `CallToolResult`.
+ *
+ * Text stays text; images and PDFs that the API takes stay what they are; everything else is described in text, never
+ * dropped. Structured content goes once, as JSON, with the text copy only where it differs. Never throws.
+ *
+ * @returns a string when there is only text, else Messages API content blocks
+ */
+export function modelContent(raw: RawJson, options: ModelContentOptions): Json {
+  return bound(blocksOf(raw), options);
+}
+
+function blocksOf(raw: RawJson): readonly JsonObject[] {
+  let result: Json;
+  try {
+    result = raw.parse();
+  } catch {
+    return [textBlock(raw.text)];
+  }
+  if (!isJsonObject(result)) return [textBlock(JSON.stringify(result))];
+  const content = ownMember(result, 'content');
+  const blocks = (Array.isArray(content) ? content : content === undefined ? [] : [content]).map(describeBlock);
+  const data = ownMember(result, 'structuredContent');
+  // Not a CallToolResult at all, such as an older server's `{toolResult: …}`: its JSON is what there is to say.
+  if (content === undefined && data === undefined) {
+    const { _meta: _, isError: __, resultType: ___, ...rest } = result;
+    return Object.keys(rest).length === 0 ? [] : [textBlock(JSON.stringify(rest))];
+  }
+  if (data === undefined) return blocks;
+  const copy = canonicalJson(data);
+  return [textBlock(JSON.stringify(data)), ...blocks.filter((block) => !isCopy(block, copy))];
+}
+
+function textBlock(text: string): JsonObject {
+  return { type: 'text', text };
+}
+
+/** True for a text block that says, in JSON, just what the structured content says. */
+function isCopy(block: JsonObject, canonical: string): boolean {
+  const text = stringMember(block, 'text');
+  if (block.type !== 'text' || text === undefined) return false;
+  try {
+    return canonicalJson(JSON.parse(text) as Json) === canonical;
+  } catch {
+    return false;
+  }
+}
+
+function isText(block: JsonObject): block is JsonObject & { text: string } {
+  return block.type === 'text' && typeof block.text === 'string';
+}
+
+/** Joins neighbouring text, drops empty text blocks (the API refuses them) and keeps the whole text under the bound. */
+function bound(blocks: readonly JsonObject[], { maxChars, keep }: ModelContentOptions): Json {
+  const shown = blocks.filter((block) => !isText(block) || block.text !== '');
+  if (shown.length === 0) return EMPTY_RESULT;
+  const texts = shown.filter(isText).map((block) => block.text);
+  const full = texts.join('\n');
+  if (full.length <= maxChars) return shown.every(isText) ? full : [...shown];
+  const handle = keep?.(full);
+  const room = Math.max(0, maxChars - notice(full.length, full.length, handle).length - 1);
+  const head = cutAt(full, room);
+  const note = notice(head.length, full.length, handle);
+  const cut = head === '' ? note : `${head}\n${note}`;
+  const others = shown.filter((block) => !isText(block));
+  return others.length === 0 ? cut : [textBlock(cut), ...others];
+}
+
+function notice(shown: number, total: number, handle: string | undefined): string {
+  const rest =
+    handle === undefined
+      ? 'the rest was not kept: ask for less'
+      : `read on with read_result ${JSON.stringify({ result: handle, offset: shown })}`;
+  return `[cut: ${shown} of ${total} characters shown; ${rest}]`;
+}
