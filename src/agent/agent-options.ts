@@ -1,0 +1,129 @@
+import type { CatalogHandle } from '../catalog/index.ts';
+import type {
+  Asker,
+  Identity,
+  Json,
+  LoopEvent,
+  Model,
+  Policy,
+  Recorder,
+  Source,
+  ToolDefinition,
+} from '../contracts/index.ts';
+import type { DispatcherOptions } from '../dispatch/index.ts';
+import type { Mode, Permissions } from '../policy/index.ts';
+import type { functionSource } from '../tools/index.ts';
+import type { RunEvent } from './events.ts';
+import type { RunLimits } from './limits.ts';
+import type { Run } from './run.ts';
+
+/** Where a run is written down as it happens: a `Trace` is one. */
+export interface RunJournal extends Recorder {
+  event(event: LoopEvent): void;
+  end(how: string, detail: Json): void;
+}
+
+/** Messages API `tool_choice`. */
+export type ToolChoice =
+  | { readonly type: 'auto' | 'any'; readonly disable_parallel_tool_use?: boolean }
+  | { readonly type: 'tool'; readonly name: string; readonly disable_parallel_tool_use?: boolean }
+  | { readonly type: 'none' };
+
+export interface AgentOptions {
+  /** Who calls, as rules and records name it. Default `agent`. */
+  readonly name?: string;
+  /** A model, or its name: `offline`, `claude-…`, `openai:ID@URL`; see `resolveModel`. */
+  readonly model: Model | string;
+  /** Tools of this process. Listed before those of `sources`. */
+  readonly tools?: Parameters<typeof functionSource>[0];
+  /** Where more tools come from, such as MCP connections. They are the caller's: the agent doesn't close them. */
+  readonly sources?: readonly Source[];
+  /** Who may call what. Give either this or `permissions` and `mode`. */
+  readonly policy?: Policy;
+  /**
+   * Rules by tool name, e.g. `{allow: ['get_order'], ask: ['refund']}`. A tool that no rule names is asked about, and
+   * without an `asker` that means refused.
+   */
+  readonly permissions?: Permissions;
+  readonly mode?: Mode;
+  /** Who is asked when a call needs someone's word. Default: nobody; the call is refused, with how to allow it. */
+  readonly asker?: Asker;
+  /** Gets each call's intent and outcome. Default: nothing is recorded. */
+  readonly recorder?: Recorder;
+  /** Gets the same and every event of the loop, of all runs; a run's own `trace` takes its place. */
+  readonly trace?: RunJournal;
+  /** The system prompt. */
+  readonly system?: string;
+  /**
+   * What the system prompt says, after `system`, of content from tools and documents. Default
+   * `UNTRUSTED_CONTENT_NOTICE`; `false` says nothing.
+   */
+  readonly untrustedContentNotice?: string | false;
+  /** For whom the agent works, as rules and records name it. Never taken from the model. */
+  readonly user?: string;
+  readonly scopes?: readonly string[];
+  /** Default `library`. */
+  readonly via?: Identity['via'];
+  readonly limits?: RunLimits;
+  /** Limits of a single call; times in milliseconds, sizes in characters. */
+  readonly callLimits?: NonNullable<DispatcherOptions['limits']>;
+  /** Most read-only calls that run side by side. Default 8. */
+  readonly parallel?: number;
+  /** Most tokens of a reply. Default 8,192, or less where the model has less. */
+  readonly maxTokens?: number;
+  /** Most tokens of the second try when a reply was cut. Default four times `maxTokens`. */
+  readonly maxTokensRetry?: number;
+  /** Holds for the first reply of each run; later ones are free. */
+  readonly toolChoice?: ToolChoice;
+  /** Offers the model a tool `ask_user`, so that a question ends a run as `asked`. Default false. */
+  readonly askUser?: boolean;
+  /** Longest silence of the model in milliseconds. Default 10 minutes. */
+  readonly modelIdleMs?: number;
+  /** How long cancelled calls may take to come back before an aborted run ends without them, ms. Default 5,000. */
+  readonly graceMs?: number;
+  /** Called with each event of each run, as it happens. What it throws is dropped. */
+  readonly onProgress?: (event: RunEvent) => void;
+}
+
+export interface RunOptions {
+  /** Aborts the run. */
+  readonly signal?: AbortSignal;
+  /** What is said before the input: the `messages` of an earlier result. */
+  readonly messages?: readonly Json[];
+  /** Names the conversation in records; give the earlier result's to go on with it. Default: a new one. */
+  readonly conversation?: string;
+  /** Where this run is written down, in place of the agent's `trace`. */
+  readonly trace?: RunJournal;
+  /** As the agent's, for this run. */
+  readonly toolChoice?: ToolChoice;
+  readonly limits?: RunLimits;
+  /** Called with each event of this run, after the agent's own. */
+  readonly onProgress?: (event: RunEvent) => void;
+}
+
+/** Several runs, one after another, each going on from the last. */
+export interface Conversation {
+  readonly id: string;
+  /** What has been said; grows with each run that has ended. */
+  readonly messages: readonly Json[];
+  /** @throws BridleError `conversation_busy` while the run before goes on */
+  run(input: string | Json[], options?: Omit<RunOptions, 'messages' | 'conversation'>): Run;
+}
+
+export interface Agent {
+  readonly name: string;
+  readonly model: Model;
+  readonly catalog: CatalogHandle;
+  /**
+   * Starts a run. Whatever goes wrong is the run's end, so this never throws.
+   *
+   * @param input what the user says: text, or Messages API content blocks. May be empty (`[]`) to let a run that was
+   *   stopped go on from `messages`.
+   */
+  run(input: string | Json[], options?: RunOptions): Run;
+  conversation(options?: { readonly id?: string; readonly messages?: readonly Json[] }): Conversation;
+  /** The tools that this agent may see. */
+  tools(): readonly ToolDefinition[];
+  /** Aborts the runs under way and waits for them. Sources and models stay open: they are the caller's. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,48 @@
+import type { Json, JsonObject } from '../contracts/index.ts';
+
+/** True for a JSON object; arrays and null are none. */
+export function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A message's content as blocks: a string is one text block, anything else that isn't an array is nothing. */
+export function contentBlocks(content: Json | undefined): readonly Json[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  return Array.isArray(content) ? content : [];
+}
+
+/** True for a block of exactly this type. */
+export function isBlock(block: Json | undefined, type: string): block is JsonObject {
+  return isObject(block) && block.type === type;
+}
+
+/** True for text that the Messages API refuses in a content block: empty, or white space only. */
+export function isBlank(block: Json): boolean {
+  return isBlock(block, 'text') && (typeof block.text !== 'string' || block.text.trim() === '');
+}
+
+/** The text blocks' text, joined. For people to read; nothing is ever decided by it. */
+export function textOf(blocks: readonly Json[]): string {
+  return blocks
+    .map((block) => (isBlock(block, 'text') && typeof block.text === 'string' ? block.text : ''))
+    .join('')
+    .trim();
+}
+
+/** The id of a call that the provider runs itself (`server_tool_use`, `mcp_tool_use`), or null for any other block. */
+export function serverCallId(block: Json): string | null {
+  if (!isBlock(block, 'server_tool_use') && !isBlock(block, 'mcp_tool_use')) return null;
+  return isObject(block) && typeof block.id === 'string' ? block.id : null;
+}
+
+/** The id that a provider-run call's result (`web_search_tool_result`, `mcp_tool_result`, …) answers, or null. */
+export function serverResultFor(block: Json): string | null {
+  if (!isObject(block) || typeof block.type !== 'string') return null;
+  if (block.type === 'tool_result' || !block.type.endsWith('_tool_result')) return null;
+  return typeof block.tool_use_id === 'string' ? block.tool_use_id : null;
+}
+
+/** True for blocks that may not be the last of an assistant message that a user message follows. */
+export function isThinking(block: Json | undefined): boolean {
+  return isBlock(block, 'thinking') || isBlock(block, 'redacted_thinking');
+}

@@ -1,0 +1,121 @@
+import type { LoopEvent, Outcome } from '../contracts/index.ts';
+import { canonicalJson, outcomeToToolResult, rawFrom } from '../tools/index.ts';
+import type { TriedCall } from './events.ts';
+import { finish, leave, type Next, still } from './finish.ts';
+import { reached } from './limits.ts';
+import { invalidInput, type PendingCall } from './reply.ts';
+import { request } from './request.ts';
+import { askedResult, emptyQuestionResult, invalidInputResult, toolsetResult } from './results.ts';
+import type { Ending, LoopState } from './state.ts';
+import { summary } from './summary.ts';
+import { answerCall, unanswered } from './transcript.ts';
+
+/** Answers what the loop can answer itself, and gives out the first of the rest. */
+export function beginCalls(state: LoopState, at: number): Next {
+  let now = state;
+  const todo: PendingCall[] = [];
+  const left: PendingCall[] = [];
+  for (const call of unanswered(state.transcript)) {
+    const badInput = invalidInput(call.input);
+    if (badInput !== null) now = answered(now, call, invalidInputResult(call, badInput), 'invalid');
+    else if (call.toolset !== undefined) now = answered(now, call, toolsetResult(call), 'invalid');
+    else if (call.name === state.config.askTool) now = onQuestion(now, call);
+    else if (state.calls + todo.length < state.config.limits.toolCalls) todo.push(call);
+    else left.push(call);
+  }
+  if (left.length === 0) return goOn({ ...now, todo, waitingFor: 'calls' }, at);
+  const { limit, message } = reached('toolCalls', state.config.limits.toolCalls);
+  const stopping: Ending = { how: 'limit', reason: limit, message };
+  now = leave({ ...now, todo, waitingFor: 'calls' }, left, stopping);
+  return goOn({ ...now, stopping }, at);
+}
+
+function onQuestion(state: LoopState, call: PendingCall): LoopState {
+  const question = typeof call.input.question === 'string' ? call.input.question.trim() : '';
+  if (question === '') return answered(state, call, emptyQuestionResult(call), 'invalid');
+  const now = answered(state, call, askedResult(call), 'ok');
+  return { ...now, question: now.question === null ? question : `${now.question}\n${question}` };
+}
+
+/** Read-only calls that stand together run together; any other runs alone. The next begin when these are back. */
+function goOn(state: LoopState, at: number): Next {
+  if (state.running.length > 0) return still(state);
+  const [first] = state.todo;
+  if (first === undefined) return afterCalls(state, at);
+  const isRead = (call: PendingCall) => state.tools.some((tool) => tool.name === call.name && tool.effect === 'read');
+  let many = 1;
+  if (isRead(first)) {
+    const other = state.todo.findIndex((call) => !isRead(call));
+    many = Math.min(other === -1 ? state.todo.length : other, Math.max(1, state.config.parallel));
+  }
+  const running = state.todo.slice(0, many);
+  return {
+    state: { ...state, running, todo: state.todo.slice(many), calls: state.calls + running.length },
+    effects: running.map(({ id, name, input }) => ({ type: 'call', callId: id, name, args: rawFrom(input) })),
+  };
+}
+
+/** A call came back. */
+export function onOutcome(state: LoopState, event: Extract<LoopEvent, { readonly type: 'outcome' }>): Next {
+  const call = state.running.find((each) => each.id === event.callId);
+  if (call === undefined) return still(state);
+  const { outcome } = event;
+  const told = summary(outcome);
+  let now = answered(state, call, outcomeToToolResult(call.id, outcome), told.outcome, told.detail);
+  now = { ...now, running: now.running.filter((each) => each.id !== call.id) };
+  if (outcome.kind === 'parked') {
+    const parked = { callId: call.id, name: call.name, approval: outcome.approval };
+    now = { ...now, parked: [...now.parked, parked] };
+  }
+  return goOn(countFailure(now, call, outcome), event.at);
+}
+
+/** Once a reply, however often it holds the call: only a model that saw it fail repeats it. */
+function countFailure(state: LoopState, call: PendingCall, outcome: Outcome): LoopState {
+  const key = canonicalJson([call.name, call.input]);
+  const isFailure = outcome.kind === 'ok' ? outcome.isError : outcome.kind !== 'parked' && outcome.kind !== 'cancelled';
+  if (!isFailure) {
+    if (!state.failures.has(key)) return state;
+    const failures = new Map(state.failures);
+    failures.delete(key);
+    return { ...state, failures };
+  }
+  if (state.failedNow.has(key)) return state;
+  return {
+    ...state,
+    failures: new Map(state.failures).set(key, (state.failures.get(key) ?? 0) + 1),
+    failedNow: new Set(state.failedNow).add(key),
+  };
+}
+
+/** Every call of the reply has its answer. */
+function afterCalls(state: LoopState, at: number): Next {
+  const repeats = state.config.limits.identicalFailures;
+  const stuck = [...state.failedNow].some((key) => (state.failures.get(key) ?? 0) >= repeats);
+  const now = { ...state, failedNow: new Set<string>() };
+  if (state.stopping !== null) return finish(now, state.stopping);
+  if (stuck) {
+    const { limit, message } = reached('identicalFailures', repeats);
+    return finish(now, { how: 'limit', reason: limit, message });
+  }
+  if (state.question !== null) return finish(now, { how: 'asked', reason: 'ask_user', message: '' });
+  return request(now, at);
+}
+
+function answered(
+  state: LoopState,
+  call: PendingCall,
+  result: Parameters<typeof answerCall>[2],
+  outcome: TriedCall['outcome'],
+  detail?: string,
+): LoopState {
+  if (state.transcript.state !== 'open') return state;
+  const tried: TriedCall = {
+    callId: call.id,
+    name: call.name,
+    args: call.input,
+    outcome,
+    ...(detail !== undefined && { detail }),
+  };
+  return { ...state, transcript: answerCall(state.transcript, call.id, result), tried: [...state.tried, tried] };
+}

@@ -1,0 +1,67 @@
+import type { RunEvent } from './events.ts';
+
+/** Events kept for readers that come late or lag behind. */
+const CAPACITY = 4_096;
+
+/**
+ * Gives a run's events to any number of readers, none of whom the run waits for.
+ *
+ * A reader starts with the oldest event that is kept. What nobody has read yet is kept up to a bound; pieces of text in
+ * a row are joined meanwhile. A reader that falls further behind is told how many events it missed.
+ */
+export class EventStream implements AsyncIterable<RunEvent> {
+  /** The event with number `first` is the first of `kept`. */
+  private kept: RunEvent[] = [];
+  private first = 0;
+  /** The number after the highest that any reader has been given. */
+  private readTo = 0;
+  private ended = false;
+  private readonly wakers = new Set<() => void>();
+  private readonly capacity: number;
+
+  constructor(capacity: number = CAPACITY) {
+    this.capacity = capacity;
+  }
+
+  /** Adds an event. After `end` nothing is added. */
+  push(event: RunEvent): void {
+    if (this.ended) return;
+    this.ended = event.type === 'end';
+    const last = this.kept.at(-1);
+    const isUnread = this.readTo < this.first + this.kept.length;
+    if (event.type === 'text' && last?.type === 'text' && isUnread) {
+      this.kept[this.kept.length - 1] = { type: 'text', text: last.text + event.text };
+    } else {
+      this.kept.push(event);
+    }
+    if (this.kept.length > this.capacity * 2) {
+      const gone = this.kept.length - this.capacity;
+      this.kept = this.kept.slice(gone);
+      this.first += gone;
+    }
+    const wakers = [...this.wakers];
+    this.wakers.clear();
+    for (const wake of wakers) wake();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<RunEvent, void, void> {
+    let at = this.first;
+    while (true) {
+      if (at < this.first) {
+        yield { type: 'skipped', count: this.first - at };
+        at = this.first;
+      }
+      const event = this.kept[at - this.first];
+      if (event !== undefined) {
+        at += 1;
+        this.readTo = Math.max(this.readTo, at);
+        yield event;
+        if (event.type === 'end') return;
+      } else if (this.ended) {
+        return;
+      } else {
+        await new Promise<void>((wake) => this.wakers.add(wake));
+      }
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import type { Decision, Json, Outcome, RawJson } from '../contracts/index.ts';
+
+/**
+ * How a run can end.
+ *
+ * - `answered`: the model ended its turn with an answer.
+ * - `asked`: the model put a question to the user; answer it with the next run of the same conversation.
+ * - `refused`: the model declined (`stop_reason: refusal`).
+ * - `truncated`: the reply didn't fit, even with a higher limit, or the context window is full.
+ * - `limit`: a limit of the run was reached; `handoff` says what was tried and what is pending.
+ * - `aborted`: the caller stopped it.
+ * - `failed`: the model couldn't be reached, or its reply made no sense; `error` says which.
+ */
+export type RunEnd = 'answered' | 'asked' | 'refused' | 'truncated' | 'limit' | 'aborted' | 'failed';
+
+/** Tokens and price over all replies of a run, retried ones included. */
+export interface RunUsage {
+  /** Input tokens, those read from and written to the cache included. */
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** US dollars; absent when the model's price isn't known. */
+  readonly costUsd?: number;
+}
+
+/** One call of a run, as a hand-off tells it. */
+export interface TriedCall {
+  readonly callId: string;
+  readonly name: string;
+  readonly args: Json;
+  /** `error` is a result that the tool itself marked as one; the rest are the outcome's own kinds. */
+  readonly outcome: Outcome['kind'] | 'error' | 'not_run';
+  /** What went wrong, when something did. */
+  readonly detail?: string;
+}
+
+/** What whoever takes over needs: a person, another agent, or the same one later. */
+export interface Handoff {
+  /** Which limit was reached. */
+  readonly reason: string;
+  readonly message: string;
+  /** Calls that were made, in order, with how they ended. */
+  readonly tried: readonly TriedCall[];
+  /** Calls that the model wants and that haven't run, and approvals that nobody has given yet. */
+  readonly pending: readonly (
+    | { readonly kind: 'call'; readonly callId: string; readonly name: string; readonly args: Json }
+    | { readonly kind: 'approval'; readonly callId: string; readonly name: string; readonly approval: string }
+  )[];
+  /** What the model said last. */
+  readonly text: string;
+}
+
+export interface RunResult {
+  readonly end: RunEnd;
+  /** What the model said last, or its question when `end` is `asked`. */
+  readonly text: string;
+  /** Messages API messages of the whole conversation. Always valid: another run can go on from them. */
+  readonly messages: Json[];
+  readonly usage: RunUsage;
+  /** Model replies. */
+  readonly turns: number;
+  /** Calls given to the dispatcher, whatever came of them. */
+  readonly calls: number;
+  readonly conversation: string;
+  /** When `end` is `limit`. */
+  readonly handoff?: Handoff;
+  /** When `end` is `failed`. `hint` says what to do next. */
+  readonly error?: { readonly code: string; readonly message: string; readonly hint?: string };
+}
+
+/** What a run tells while it goes on. The last event is always `end`. */
+export type RunEvent =
+  /** A piece of the model's text, as it arrives. */
+  | { readonly type: 'text'; readonly text: string }
+  /** A whole reply, as the model gave it. */
+  | { readonly type: 'message'; readonly message: Json; readonly stopReason: string }
+  /** The model is being waited for (429, 529): for how many milliseconds and why. */
+  | { readonly type: 'wait'; readonly ms: number; readonly reason: string }
+  /** A call is on its way to the dispatcher. */
+  | { readonly type: 'call'; readonly callId: string; readonly name: string; readonly args: Json }
+  /** A call needs someone's word before it runs. */
+  | {
+      readonly type: 'asked';
+      readonly callId: string;
+      readonly name: string;
+      readonly args: Json;
+      readonly facts?: Json;
+      readonly factsMissing?: string;
+      readonly decision: Decision;
+    }
+  | {
+      readonly type: 'decision';
+      readonly callId: string;
+      readonly name: string;
+      readonly answer: 'allow' | 'deny' | 'parked';
+      readonly by?: string;
+      readonly reason?: string;
+    }
+  | { readonly type: 'progress'; readonly callId: string; readonly kind: 'progress' | 'log'; readonly raw: RawJson }
+  | {
+      readonly type: 'outcome';
+      readonly callId: string;
+      readonly name: string;
+      readonly outcome: Outcome;
+      readonly ms: number;
+    }
+  /** A limit was met. `retrying`: the reply was cut at `max_tokens`, its text is void, and it is asked for once more. */
+  | { readonly type: 'limit'; readonly limit: string; readonly message: string; readonly retrying?: boolean }
+  /** This reader was so slow that this many events were let go. */
+  | { readonly type: 'skipped'; readonly count: number }
+  | { readonly type: 'end'; readonly result: RunResult };

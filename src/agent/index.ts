@@ -1,0 +1,18 @@
+/**
+ * Rule of this folder: the loop is a fold. A run's events alone say what comes next, its transcript can't be invalid,
+ * its stop reasons alone say when it is over, and every way to end has a name.
+ */
+export type {
+  Agent,
+  AgentOptions,
+  Conversation,
+  RunJournal,
+  RunOptions,
+  ToolChoice,
+} from './agent-options.ts';
+export { ASK_USER } from './ask-user.ts';
+export { createAgent } from './create-agent.ts';
+export type { Handoff, RunEnd, RunEvent, RunResult, RunUsage, TriedCall } from './events.ts';
+export type { RunLimits } from './limits.ts';
+export type { Run } from './run.ts';
+export { UNTRUSTED_CONTENT_NOTICE } from './system-prompt.ts';

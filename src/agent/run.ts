@@ -1,0 +1,158 @@
+import type { Asker, AskReply, Json, LoopEvent } from '../contracts/index.ts';
+import { EventStream } from './event-stream.ts';
+import type { Handoff, RunEvent, RunResult } from './events.ts';
+import { Shell, type ShellOptions } from './shell.ts';
+import type { LoopState } from './state.ts';
+
+/** A run under way. It goes on whether its events are read or not. */
+export interface Run extends AsyncIterable<RunEvent> {
+  /** Resolves with the end, whatever it is; never rejects. */
+  readonly result: Promise<RunResult>;
+  /** Stops the run; `result` then resolves as soon as what is under way has ended. */
+  abort(reason?: string): void;
+}
+
+export interface RunParts extends Omit<ShellOptions, 'emit' | 'onEvent' | 'newTools' | 'dispatcher'> {
+  /** The dispatcher of this run, with the run's questions going through `watch`. */
+  dispatcher(watch: (asker: Asker) => Asker): ShellOptions['dispatcher'];
+  readonly content: Json;
+  readonly signal?: AbortSignal | undefined;
+  newTools?: ShellOptions['newTools'];
+  /** Each event as it happens. */
+  onProgress?: ((event: RunEvent) => void) | undefined;
+  onEvent?: (event: LoopEvent) => void;
+  /** Called once, with the result, before anybody else has it. */
+  onEnd?(result: RunResult): void;
+}
+
+/** Starts a run. */
+export function startRun(parts: RunParts): Run {
+  const { onProgress, onEvent, onEnd, signal, newTools, content, ...rest } = parts;
+  const stream = new EventStream();
+  const emit = (event: RunEvent) => {
+    stream.push(event);
+    try {
+      onProgress?.(event);
+    } catch {
+      // A listener's fault is not the run's.
+    }
+  };
+  const shell = new Shell({
+    ...rest,
+    dispatcher: parts.dispatcher((asker) => watchedAsker(asker, emit)),
+    emit,
+    onEvent: (event) => onEvent?.(event),
+    newTools: () => newTools?.() ?? [],
+  });
+  const onAbort = () => shell.abort(abortWords(signal?.reason));
+  signal?.addEventListener('abort', onAbort, { once: true });
+  const result = shell.done.then((state) => {
+    signal?.removeEventListener('abort', onAbort);
+    const end = runResult(state, parts.conversation);
+    if (end.handoff !== undefined) emit({ type: 'limit', limit: end.handoff.reason, message: end.handoff.message });
+    try {
+      onEnd?.(end);
+    } catch {
+      // As above.
+    }
+    emit({ type: 'end', result: end });
+    return end;
+  });
+  shell.start(content);
+  if (signal?.aborted) onAbort();
+  return {
+    result,
+    abort: (reason) => shell.abort(reason ?? 'The run was stopped.'),
+    [Symbol.asyncIterator]: () => stream[Symbol.asyncIterator](),
+  };
+}
+
+/** A run that ends before it begins. */
+export function failedRun(
+  error: NonNullable<RunResult['error']>,
+  messages: readonly Json[],
+  conversation: string,
+): Run {
+  const result: RunResult = {
+    end: 'failed',
+    text: '',
+    messages: [...messages],
+    usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 },
+    turns: 0,
+    calls: 0,
+    conversation,
+    error,
+  };
+  const stream = new EventStream();
+  stream.push({ type: 'end', result });
+  return {
+    result: Promise.resolve(result),
+    abort: () => {},
+    [Symbol.asyncIterator]: () => stream[Symbol.asyncIterator](),
+  };
+}
+
+function runResult(state: LoopState, conversation: string): RunResult {
+  const { end } = state;
+  if (end === null) throw new Error('The run has not ended.');
+  const base: RunResult = {
+    end: end.how,
+    text: state.question ?? state.text,
+    messages: [...state.transcript.messages],
+    usage: state.usage,
+    turns: state.turns,
+    calls: state.calls,
+    conversation,
+  };
+  if (end.how === 'limit') return { ...base, handoff: handoff(state, end.reason, end.message) };
+  if (end.how !== 'failed') return base;
+  const error = { code: end.reason, message: end.message, ...(end.hint !== undefined && { hint: end.hint }) };
+  return { ...base, error };
+}
+
+function handoff(state: LoopState, reason: string, message: string): Handoff {
+  return {
+    reason,
+    message,
+    tried: state.tried,
+    pending: [
+      ...state.left.map(({ id, name, input }) => ({ kind: 'call' as const, callId: id, name, args: input })),
+      ...state.parked.map((parked) => ({ kind: 'approval' as const, ...parked })),
+    ],
+    text: state.text,
+  };
+}
+
+/** Lets the run's readers see each question and its answer. */
+function watchedAsker(asker: Asker, emit: (event: RunEvent) => void): Asker {
+  return {
+    async ask(question) {
+      const { callId, tool, args, facts, factsMissing, decision } = question;
+      const { name } = tool.ref;
+      emit({
+        type: 'asked',
+        callId,
+        name,
+        args,
+        decision,
+        ...(facts !== undefined && { facts }),
+        ...(factsMissing !== undefined && { factsMissing }),
+      });
+      const reply = await asker.ask(question);
+      emit({ type: 'decision', callId, name, ...replied(reply) });
+      return reply;
+    },
+  };
+}
+
+function replied(reply: AskReply) {
+  if (reply.answer === 'parked') return { answer: reply.answer };
+  const reason = reply.answer === 'deny' ? reply.reason : undefined;
+  return { answer: reply.answer, by: reply.by, ...(reason !== undefined && { reason }) };
+}
+
+function abortWords(reason: unknown): string {
+  if (typeof reason === 'string' && reason !== '') return reason;
+  if (reason instanceof Error && reason.name !== 'AbortError') return reason.message;
+  return 'The run was stopped.';
+}

@@ -1,0 +1,322 @@
+/**
+ * Rule of this file: it performs effects and reports events, and decides nothing. Whatever happens (a model that throws,
+ * a call that never comes back, an abort at any moment) becomes an event, so a run always ends.
+ */
+import type { Dispatcher, Identity, Json, LoopEffect, LoopEvent, Model, Outcome } from '../contracts/index.ts';
+import { isBridleError } from '../tools/index.ts';
+import { contentBlocks, isBlock, isObject } from './blocks.ts';
+import type { RunEvent } from './events.ts';
+import { reached } from './limits.ts';
+import type { LoopState, LoopTool } from './state.ts';
+import { step } from './step.ts';
+
+export interface ShellOptions {
+  /** Before the input. */
+  readonly state: LoopState;
+  readonly model: Model;
+  readonly dispatcher: Dispatcher;
+  readonly who: Identity;
+  readonly conversation: string;
+  /** Longest silence and longest time of a call, ms. */
+  readonly idleMs: number;
+  readonly hardMs: number;
+  /** Longest silence of the model, ms; a wait that it announces starts it anew. */
+  readonly modelIdleMs: number;
+  /** How long calls that were cancelled may take to come back, ms. */
+  readonly graceMs: number;
+  /** The journal: every event, in order, before it takes effect. */
+  onEvent(event: LoopEvent): void;
+  emit(event: RunEvent): void;
+  /** Tools that have come since the run began; called after every call. */
+  newTools(): readonly LoopTool[];
+  now(): number;
+}
+
+interface RunningCall {
+  readonly name: string;
+  readonly startedAt: number;
+  readonly controller: AbortController;
+}
+
+/** `setTimeout` takes no longer time than this. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+/** One run, from its input to its end. */
+export class Shell {
+  /** Resolves with the state that has an `end`. Never rejects. */
+  readonly done: Promise<LoopState>;
+  private state: LoopState;
+  private readonly options: ShellOptions;
+  private readonly inbox: LoopEvent[] = [];
+  private isFeeding = false;
+  private readonly calls = new Map<string, RunningCall>();
+  /** The request under way; another one, or none, once its answer doesn't count any more. */
+  private asking: AbortController | null = null;
+  private readonly timers = new Set<NodeJS.Timeout>();
+  private resolveDone: (state: LoopState) => void = () => {};
+
+  constructor(options: ShellOptions) {
+    this.options = options;
+    this.state = options.state;
+    this.done = new Promise((resolve) => {
+      this.resolveDone = resolve;
+    });
+  }
+
+  /** Gives the run its input. Call once. */
+  start(content: Json): void {
+    const { ms } = this.options.state.config.limits;
+    if (ms <= LONGEST_TIMER) {
+      this.timer(ms, () => {
+        const { limit, message } = reached('ms', ms);
+        this.stop({ v: 1, at: this.options.now(), type: 'limit', detail: { limit, message } });
+      });
+    }
+    this.feed({ v: 1, at: this.options.now(), type: 'input', content });
+  }
+
+  /** Stops the run: cancels what is under way, and waits for it as long as `graceMs`. After the end it does nothing. */
+  abort(reason: string): void {
+    this.stop({ v: 1, at: this.options.now(), type: 'abort', detail: { by: 'caller', message: reason } });
+  }
+
+  private stop(event: LoopEvent): void {
+    if (this.state.end !== null) return;
+    this.feed(event);
+    this.asking?.abort();
+    this.asking = null;
+    for (const call of this.calls.values()) call.controller.abort(whyStopped(event));
+    if (this.calls.size === 0) return;
+    this.timer(this.options.graceMs, () => {
+      for (const id of [...this.calls.keys()]) this.settle(id, abandoned(this.options.graceMs));
+    });
+  }
+
+  private feed(event: LoopEvent): void {
+    this.inbox.push(event);
+    if (this.isFeeding) return;
+    this.isFeeding = true;
+    for (let next = this.inbox.shift(); next !== undefined; next = this.inbox.shift()) this.take(next);
+    this.isFeeding = false;
+  }
+
+  private take(event: LoopEvent): void {
+    quietly(() => this.options.onEvent(event));
+    const wasCut = this.state.cut !== null;
+    const next = step(this.state, event);
+    this.state = next.state;
+    if (!wasCut && next.state.cut !== null) {
+      const message = `The reply was cut at ${next.state.config.maxTokens} tokens and is asked for again with more room.`;
+      this.options.emit({ type: 'limit', limit: 'max_tokens', message, retrying: true });
+    }
+    for (const effect of next.effects) this.perform(effect);
+  }
+
+  private perform(effect: LoopEffect): void {
+    switch (effect.type) {
+      case 'model':
+        void this.ask(effect.request);
+        return;
+      case 'call':
+        void this.call(effect);
+        return;
+      case 'end':
+        this.close();
+        return;
+      default:
+        unreachable(effect);
+    }
+  }
+
+  private async ask(request: Json): Promise<void> {
+    const controller = new AbortController();
+    this.asking = controller;
+    const isCurrent = () => this.asking === controller;
+    let hadText = false;
+    const silence = this.silence(() => {
+      const { modelIdleMs } = this.options;
+      const message = `The model "${this.options.model.id}" has sent nothing for ${modelIdleMs} ms.`;
+      this.modelFailed(controller, {
+        code: 'model_silent',
+        message,
+        hint: 'Check that it is running, then try again.',
+      });
+    });
+    try {
+      // Deferred, so that a run that is stopped in the same tick asks nothing.
+      await Promise.resolve();
+      if (!isCurrent()) return;
+      const reply = await this.options.model.respond(request, {
+        signal: controller.signal,
+        onDelta: (event) => {
+          if (!isCurrent()) return;
+          silence.restart(0);
+          const text = deltaText(event);
+          if (text === '') return;
+          hadText = true;
+          this.options.emit({ type: 'text', text });
+        },
+        onWait: ({ ms, reason }) => {
+          if (!isCurrent()) return;
+          silence.restart(ms);
+          this.options.emit({ type: 'wait', ms, reason });
+        },
+      });
+      if (!isCurrent()) return;
+      this.asking = null;
+      this.hear(reply.message, reply.stopReason, reply.usage, hadText);
+    } catch (error) {
+      this.modelFailed(controller, describe(error, this.options.model.id));
+    } finally {
+      silence.stop();
+    }
+  }
+
+  private hear(message: Json, stopReason: unknown, usage: Json | undefined, hadText: boolean): void {
+    if (!hadText) {
+      for (const block of contentBlocks(isObject(message) ? message.content : undefined)) {
+        const text = isBlock(block, 'text') && typeof block.text === 'string' ? block.text : '';
+        if (text !== '') this.options.emit({ type: 'text', text });
+      }
+    }
+    const reason = typeof stopReason === 'string' ? stopReason : String(stopReason);
+    this.options.emit({ type: 'message', message, stopReason: reason });
+    this.feed({ v: 1, at: this.options.now(), type: 'model', message, stopReason: reason, usage: usage ?? null });
+  }
+
+  private modelFailed(controller: AbortController, error: { code: string; message: string; hint?: string }): void {
+    if (this.asking !== controller) return;
+    this.asking = null;
+    controller.abort();
+    this.feed({ v: 1, at: this.options.now(), type: 'abort', detail: { by: 'model', ...error } });
+  }
+
+  private async call(effect: Extract<LoopEffect, { type: 'call' }>): Promise<void> {
+    const { callId, name, args } = effect;
+    const { options } = this;
+    const controller = new AbortController();
+    this.calls.set(callId, { name, controller, startedAt: options.now() });
+    this.feed({ v: 1, at: options.now(), type: 'intent', callId, name, args: args.parse() });
+    options.emit({ type: 'call', callId, name, args: args.parse() });
+    try {
+      await Promise.resolve();
+      const outcome = await options.dispatcher.call({
+        name,
+        args,
+        profile: 'agent',
+        conversation: options.conversation,
+        ctx: {
+          callId,
+          who: options.who,
+          signal: controller.signal,
+          idleMs: options.idleMs,
+          hardMs: options.hardMs,
+          onEvent: (event) => options.emit({ type: 'progress', callId, ...event }),
+        },
+      });
+      this.settle(callId, outcome);
+    } catch (error) {
+      // The contract says that a dispatcher never throws; one that does must not hang the run.
+      this.settle(callId, failed(`The call broke off: ${words(error)}`, 'unknown'));
+    }
+  }
+
+  private settle(callId: string, outcome: Outcome): void {
+    const call = this.calls.get(callId);
+    if (call === undefined) return;
+    this.calls.delete(callId);
+    const at = this.options.now();
+    this.options.emit({ type: 'outcome', callId, name: call.name, outcome, ms: at - call.startedAt });
+    const tools = quietly(() => this.options.newTools()) ?? [];
+    if (tools.length > 0) {
+      const detail = { tools: tools.map(({ name, entry, effect }) => ({ name, entry, effect })) };
+      this.feed({ v: 1, at, type: 'edit', detail });
+    }
+    this.feed({ v: 1, at, type: 'outcome', callId, outcome });
+  }
+
+  private close(): void {
+    for (const timer of this.timers) clearTimeout(timer);
+    this.timers.clear();
+    this.asking?.abort();
+    this.asking = null;
+    this.resolveDone(this.state);
+  }
+
+  private timer(ms: number, act: () => void): NodeJS.Timeout {
+    const timer = setTimeout(act, Math.min(ms, LONGEST_TIMER));
+    this.timers.add(timer);
+    return timer;
+  }
+
+  private silence(act: () => void) {
+    let timer = this.timer(this.options.modelIdleMs, act);
+    const stop = () => {
+      clearTimeout(timer);
+      this.timers.delete(timer);
+    };
+    return {
+      stop,
+      restart: (extraMs: number) => {
+        stop();
+        timer = this.timer(this.options.modelIdleMs + extraMs, act);
+      },
+    };
+  }
+}
+
+function deltaText(event: Json): string {
+  if (!isObject(event) || event.type !== 'content_block_delta' || !isObject(event.delta)) return '';
+  return event.delta.type === 'text_delta' && typeof event.delta.text === 'string' ? event.delta.text : '';
+}
+
+function describe(error: unknown, model: string): { code: string; message: string; hint?: string } {
+  if (isBridleError(error)) {
+    return { code: error.code, message: error.message, ...(error.hint !== undefined && { hint: error.hint }) };
+  }
+  return {
+    code: 'model_failed',
+    message: `The model "${model}" could not answer: ${words(error)}`,
+    hint: 'Check its name, its address and its key, and that it can be reached from here.',
+  };
+}
+
+function words(error: unknown): string {
+  const text = error instanceof Error ? error.message || error.name : String(error);
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
+function whyStopped(event: LoopEvent): string {
+  return event.type === 'limit' ? 'the run reached its time limit' : 'the run was stopped';
+}
+
+function abandoned(graceMs: number): Outcome {
+  const message =
+    `The call was cancelled and did not come back within ${graceMs} ms. ` +
+    'It had been started, and whether it took effect is not known.';
+  return { kind: 'cancelled', failure: { ...unknownFailure, message } };
+}
+
+function failed(message: string, executed: 'unknown'): Outcome {
+  return { kind: 'failed', failure: { ...unknownFailure, message, executed } };
+}
+
+const unknownFailure = {
+  category: 'transient',
+  retryable: false,
+  executed: 'unknown',
+  attempts: [],
+} as const;
+
+/** Whatever a callback of the caller throws is the caller's; the run goes on. */
+function quietly<T>(act: () => T): T | undefined {
+  try {
+    return act();
+  } catch {
+    return undefined;
+  }
+}
+
+function unreachable(effect: never): never {
+  throw new Error(`Unhandled effect: ${JSON.stringify(effect)}`);
+}

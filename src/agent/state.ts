@@ -1,0 +1,114 @@
+import type { Effect, Json } from '../contracts/index.ts';
+import type { RunEnd, RunUsage, TriedCall } from './events.ts';
+import type { EffectiveLimits } from './limits.ts';
+import type { PendingCall } from './reply.ts';
+import { emptyTranscript, type ReadyTranscript, type Transcript } from './transcript.ts';
+import { type CostOf, NO_USAGE } from './usage.ts';
+
+/** A tool as the loop sees it: what goes into a request, and whether its calls may run side by side. */
+export interface LoopTool {
+  readonly name: string;
+  /** The Messages API's tool entry. */
+  readonly entry: Json;
+  readonly effect: Effect;
+}
+
+/** What is fixed for a run. */
+export interface LoopConfig {
+  readonly system?: Json;
+  readonly tools: readonly LoopTool[];
+  readonly limits: EffectiveLimits;
+  /** Most tokens of a reply, and of the second try when a reply didn't fit. */
+  readonly maxTokens: number;
+  readonly maxTokensRetry: number;
+  /** For the first request only: a choice that holds on every turn would never let the run end. */
+  readonly toolChoice?: Json;
+  /** Most read-only calls that run side by side. */
+  readonly parallel: number;
+  /** Name of the tool whose call is a question to the user, when there is one. */
+  readonly askTool?: string;
+  readonly costOf?: CostOf;
+}
+
+/** How the run ended, or will end once its calls have. */
+export interface Ending {
+  readonly how: RunEnd;
+  /** For `limit` its name, for `failed` the error's code, else a word of the same kind. */
+  readonly reason: string;
+  readonly message: string;
+  readonly hint?: string;
+}
+
+export interface ParkedCall {
+  readonly callId: string;
+  readonly name: string;
+  readonly approval: string;
+}
+
+export interface LoopState {
+  readonly config: LoopConfig;
+  readonly waitingFor: 'input' | 'model' | 'calls' | 'nothing';
+  readonly transcript: Transcript;
+  /** In every request of the run, in the order in which they came. */
+  readonly tools: readonly LoopTool[];
+  /** Came during the run; they join `tools` with the next request that may change them. */
+  readonly addedTools: readonly LoopTool[];
+  /** Unix ms of the input; null before it. */
+  readonly startedAt: number | null;
+  readonly turns: number;
+  readonly calls: number;
+  /** Replies in a row that asked to be sent back. */
+  readonly pauses: number;
+  readonly usage: RunUsage;
+  /** The content of a reply that was cut, while it is asked for again. */
+  readonly cut: readonly Json[] | null;
+  /** Calls of the last reply that haven't begun, in source order. */
+  readonly todo: readonly PendingCall[];
+  /** Calls that were given out and haven't come back. */
+  readonly running: readonly PendingCall[];
+  /** How often each call, by name and canonical arguments, has failed without a success between. */
+  readonly failures: ReadonlyMap<string, number>;
+  /** Keys of `failures` that this reply's calls have counted. */
+  readonly failedNow: ReadonlySet<string>;
+  readonly tried: readonly TriedCall[];
+  readonly left: readonly PendingCall[];
+  readonly parked: readonly ParkedCall[];
+  /** What the model said last. */
+  readonly text: string;
+  readonly question: string | null;
+  /** Set when the run only waits for its running calls. */
+  readonly stopping: Ending | null;
+  readonly end: Ending | null;
+}
+
+/**
+ * A run before its input.
+ *
+ * @param transcript the conversation so far
+ */
+export function initialState(config: LoopConfig, transcript: ReadyTranscript = emptyTranscript()): LoopState {
+  return {
+    config,
+    waitingFor: 'input',
+    transcript,
+    tools: config.tools,
+    addedTools: [],
+    startedAt: null,
+    turns: 0,
+    calls: 0,
+    pauses: 0,
+    usage: NO_USAGE,
+    cut: null,
+    todo: [],
+    running: [],
+    failures: new Map(),
+    failedNow: new Set(),
+    tried: [],
+    left: [],
+    parked: [],
+    text: '',
+    question: null,
+    stopping: null,
+    end: null,
+  };
+}

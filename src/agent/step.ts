@@ -1,0 +1,134 @@
+/**
+ * Rule of this file: the loop is a fold. `step` is pure: what a run does next follows from its events alone, and
+ * whatever touches the world is an effect that the shell performs.
+ */
+import type { Json, LoopEvent, Step } from '../contracts/index.ts';
+import { isObject, textOf } from './blocks.ts';
+import { beginCalls, onOutcome } from './calls.ts';
+import { endingOf, finish, leave, type Next, still } from './finish.ts';
+import { reached } from './limits.ts';
+import { limitReached, request } from './request.ts';
+import type { Ending, LoopState, LoopTool } from './state.ts';
+import { judge } from './stop.ts';
+import { addInput, addReply } from './transcript.ts';
+import { addUsage } from './usage.ts';
+
+type Of<T extends LoopEvent['type']> = Extract<LoopEvent, { readonly type: T }>;
+
+/**
+ * One event of a run.
+ *
+ * An event that doesn't fit the state (a reply nobody waits for, a second outcome of a call, anything after the end)
+ * changes nothing: a late answer is not an error.
+ */
+export const step: Step<LoopState> = (state, event) => {
+  if (state.end !== null) return still(state);
+  switch (event.type) {
+    case 'input':
+      return onInput(state, event);
+    case 'model':
+      return onReply(state, event);
+    case 'intent':
+      // A call counts as begun from the effect on; the event is there for whoever resumes from the log.
+      return still(state);
+    case 'outcome':
+      return onOutcome(state, event);
+    case 'limit':
+    case 'abort':
+      return onStop(state, endingOf(event));
+    case 'edit':
+      return still(onEdit(state, event.detail));
+    default:
+      return unreachable(event);
+  }
+};
+
+function onInput(state: LoopState, event: Of<'input'>): Next {
+  if (state.waitingFor !== 'input' || state.transcript.state !== 'ready') return still(state);
+  const transcript = addInput(state.transcript, event.content);
+  return request({ ...state, transcript, startedAt: event.at }, event.at);
+}
+
+function onReply(state: LoopState, event: Of<'model'>): Next {
+  if (state.waitingFor !== 'model' || state.transcript.state !== 'ready') return still(state);
+  const { config } = state;
+  const content = isObject(event.message) ? event.message.content : undefined;
+  const usage = addUsage(state.usage, event.usage, config.costOf);
+  if (!Array.isArray(content)) {
+    const message = 'The model gave no Messages API message: its content is not a list of blocks.';
+    return finish({ ...state, usage }, { how: 'failed', reason: 'model_reply_malformed', message });
+  }
+  const transcript = addReply(state.transcript, content);
+  const said = textOf(content);
+  const heard: LoopState = { ...state, usage, text: said === '' ? state.text : said };
+  const verdict = judge(event.stopReason, transcript.state === 'open', isMarkedAsked(event.message));
+  switch (verdict.next) {
+    case 'run_calls': {
+      const turn = { ...heard, transcript, turns: state.turns + 1, pauses: 0, cut: null };
+      const limit = limitReached(turn, event.at);
+      if (limit !== null) return finish(turn, { how: 'limit', reason: limit.limit, message: limit.message });
+      return beginCalls(turn, event.at);
+    }
+    case 'send_back': {
+      const turn = { ...heard, transcript, turns: state.turns + 1, pauses: state.pauses + 1, cut: null };
+      if (turn.pauses > config.limits.pauses) {
+        const limit = reached('pauses', config.limits.pauses);
+        return finish(turn, { how: 'limit', reason: limit.limit, message: limit.message });
+      }
+      return request(turn, event.at);
+    }
+    case 'ask_again':
+      if (state.cut === null && config.maxTokensRetry > config.maxTokens) {
+        return request({ ...heard, cut: content }, event.at);
+      }
+      return finish({ ...heard, transcript, turns: state.turns + 1, cut: null }, TRUNCATED);
+    case 'end': {
+      const turn = { ...heard, transcript, turns: state.turns + 1, cut: null };
+      if (verdict.error !== undefined) {
+        return finish(turn, { how: verdict.how, reason: verdict.error.code, message: verdict.error.message });
+      }
+      return finish(turn, { how: verdict.how, reason: event.stopReason, message: '' });
+    }
+    default:
+      return unreachable(verdict);
+  }
+}
+
+const TRUNCATED: Ending = { how: 'truncated', reason: 'max_tokens', message: 'The reply did not fit.' };
+
+function onStop(state: LoopState, ending: Ending): Next {
+  if (state.stopping !== null && state.running.length > 0) return still(state);
+  if (
+    state.waitingFor === 'model' &&
+    state.cut !== null &&
+    ending.how === 'failed' &&
+    state.transcript.state === 'ready'
+  ) {
+    // The second, longer try was refused: what there is of the first one is the end.
+    return finish({ ...state, transcript: addReply(state.transcript, state.cut), turns: state.turns + 1 }, TRUNCATED);
+  }
+  if (state.running.length === 0) return finish(state, ending);
+  return still({ ...leave({ ...state, todo: [] }, state.todo, ending), stopping: ending });
+}
+
+function onEdit(state: LoopState, detail: Json): LoopState {
+  const added = isObject(detail) && Array.isArray(detail.tools) ? detail.tools : [];
+  const known = new Set([...state.tools, ...state.addedTools].map((tool) => tool.name));
+  const fresh = added.flatMap((tool) => readTool(tool)).filter((tool) => !known.has(tool.name));
+  return fresh.length === 0 ? state : { ...state, addedTools: [...state.addedTools, ...fresh] };
+}
+
+function readTool(value: Json): LoopTool[] {
+  if (!isObject(value) || typeof value.name !== 'string' || value.entry === undefined) return [];
+  const effect = value.effect === 'read' || value.effect === 'idempotent' ? value.effect : 'write';
+  return [{ name: value.name, entry: value.entry, effect }];
+}
+
+/** A reply may say outside its text that it is a question: `bridle: {asked: true}` beside the Messages API's fields. */
+function isMarkedAsked(message: Json): boolean {
+  return isObject(message) && isObject(message.bridle) && message.bridle.asked === true;
+}
+
+function unreachable(value: never): never {
+  throw new Error(`Unhandled: ${JSON.stringify(value)}`);
+}

@@ -1,0 +1,217 @@
+/**
+ * Rule of this file: every `tool_use` is answered exactly once, results first, in one user message, nothing in between.
+ *
+ * A transcript is `ready` or `open`. A request can only be made of a ready one; while it is open, the only thing that
+ * can be done to it is to answer its calls, and it becomes ready with the last answer. So there is no order of
+ * operations that ends in a list of messages which the Messages API refuses.
+ */
+import type { Json, JsonObject } from '../contracts/index.ts';
+import { contentBlocks, isBlank, isBlock, isObject, isThinking, serverCallId, serverResultFor } from './blocks.ts';
+import { type PendingCall, soundReply } from './reply.ts';
+
+interface Common {
+  /** Always acceptable to the API as it stands; an open transcript's reply isn't in it yet. */
+  readonly messages: readonly Json[];
+  /** Every `tool_use` id so far: the API wants them unique over the whole conversation. */
+  readonly ids: ReadonlySet<string>;
+  /** Ids of provider-run calls that have no result yet: the next user message may hold results only. */
+  readonly unfinished: readonly string[];
+}
+
+export interface ReadyTranscript extends Common {
+  readonly state: 'ready';
+}
+
+export interface OpenTranscript extends Common {
+  readonly state: 'open';
+  readonly reply: JsonObject;
+  /** In source order. */
+  readonly calls: readonly PendingCall[];
+  readonly answers: ReadonlyMap<string, JsonObject>;
+}
+
+export type Transcript = ReadyTranscript | OpenTranscript;
+
+/** A conversation in which nothing has been said. */
+export function emptyTranscript(): ReadyTranscript {
+  return { state: 'ready', messages: [], ids: new Set(), unfinished: [] };
+}
+
+/**
+ * Adds what the user says, as a user message of its own. Provider-run calls that never got their result are taken out
+ * first: a user's word can't stand between such a call and its result.
+ *
+ * @param content text, or Messages API content blocks; blank text is left out, and nothing is added when nothing is left
+ */
+export function addInput(transcript: ReadyTranscript, content: Json): ReadyTranscript {
+  const blocks = contentBlocks(content).filter((block) => isObject(block) && !isBlank(block));
+  if (blocks.length === 0) return transcript;
+  const closed = closeTranscript(transcript);
+  const sent: Json = typeof content === 'string' ? content : [...blocks];
+  return { ...closed, messages: [...closed.messages, { role: 'user', content: sent }] };
+}
+
+/**
+ * Adds a note of our own to the model, as a user message of its own: a result is the tool's word, and the model is
+ * right not to follow instructions in it. Nothing is noted on a conversation in which nothing was said.
+ */
+export function addNote(transcript: ReadyTranscript, text: string): ReadyTranscript {
+  return transcript.messages.length === 0 ? transcript : addInput(transcript, text);
+}
+
+/**
+ * Adds the model's reply. Its blocks go back as they came, but for what the API itself would refuse: blank text, and
+ * calls whose id, name or input isn't fit to be repeated.
+ *
+ * @param content the reply's content blocks
+ * @returns an open transcript when there are calls to answer
+ */
+export function addReply(transcript: ReadyTranscript, content: readonly Json[]): Transcript {
+  const sound = soundReply(content, transcript.ids);
+  if (sound.content.length === 0) return transcript;
+  const reply: JsonObject = { role: 'assistant', content: [...sound.content] };
+  const unfinished = unfinishedAfter(transcript.unfinished, sound.content);
+  if (sound.calls.length === 0) {
+    return { ...transcript, messages: [...transcript.messages, reply], unfinished };
+  }
+  const ids = new Set(transcript.ids);
+  for (const call of sound.calls) ids.add(call.id);
+  return {
+    state: 'open',
+    messages: transcript.messages,
+    ids,
+    unfinished,
+    reply,
+    calls: sound.calls,
+    answers: new Map(),
+  };
+}
+
+/**
+ * Answers one call. The first answer counts: one for a call that has its answer, or for no call of this reply, changes
+ * nothing.
+ *
+ * @param result a `tool_result` block; its `tool_use_id` is set here
+ * @returns ready, with all results in source order in one user message, once this was the last answer
+ */
+export function answerCall(transcript: OpenTranscript, id: string, result: JsonObject): Transcript {
+  if (transcript.answers.has(id) || !transcript.calls.some((call) => call.id === id)) return transcript;
+  const answers = new Map(transcript.answers).set(id, soundResult(id, result));
+  if (answers.size < transcript.calls.length) return { ...transcript, answers };
+  const results = transcript.calls.flatMap((call) => answers.get(call.id) ?? []);
+  return {
+    state: 'ready',
+    messages: [...transcript.messages, transcript.reply, { role: 'user', content: results }],
+    ids: transcript.ids,
+    unfinished: transcript.unfinished,
+  };
+}
+
+/** Answers every call that has no answer yet. */
+export function answerRest(transcript: Transcript, result: (call: PendingCall) => JsonObject): ReadyTranscript {
+  let now = transcript;
+  while (now.state === 'open') {
+    const { answers } = now;
+    const call = now.calls.find((each) => !answers.has(each.id));
+    // An open transcript has an unanswered call by construction.
+    if (call === undefined) throw new Error('An open transcript has no unanswered call.');
+    now = answerCall(now, call.id, result(call));
+  }
+  return now;
+}
+
+/** The calls of an open transcript that have no answer yet, in source order. */
+export function unanswered(transcript: Transcript): readonly PendingCall[] {
+  if (transcript.state === 'ready') return [];
+  return transcript.calls.filter((call) => !transcript.answers.has(call.id));
+}
+
+/**
+ * Makes the end fit for a user message to follow: takes out provider-run calls without a result, and thinking blocks
+ * that would be an assistant message's last.
+ */
+export function closeTranscript(transcript: ReadyTranscript): ReadyTranscript {
+  const messages = [...transcript.messages];
+  const gone = new Set(transcript.unfinished);
+  for (let at = messages.length - 1; at >= 0 && gone.size > 0; at -= 1) {
+    const message = messages[at];
+    if (!isObject(message) || message.role !== 'assistant') continue;
+    const kept = contentBlocks(message.content).filter((block) => !gone.delete(serverCallId(block) ?? ''));
+    if (kept.length < contentBlocks(message.content).length) messages[at] = { ...message, content: kept };
+  }
+  const last = messages.at(-1);
+  if (isObject(last) && last.role === 'assistant') {
+    const kept = [...contentBlocks(last.content)];
+    while (isThinking(kept.at(-1))) kept.pop();
+    if (kept.length < contentBlocks(last.content).length) messages[messages.length - 1] = { ...last, content: kept };
+  }
+  return { ...transcript, messages: messages.filter(hasContent), unfinished: [] };
+}
+
+function hasContent(message: Json): boolean {
+  return !isObject(message) || contentBlocks(message.content).length > 0;
+}
+
+function unfinishedAfter(before: readonly string[], content: readonly Json[]): readonly string[] {
+  const open = new Set(before);
+  for (const block of content) {
+    const called = serverCallId(block);
+    if (called !== null) open.add(called);
+    const answered = serverResultFor(block);
+    if (answered !== null) open.delete(answered);
+  }
+  return [...open];
+}
+
+/** The API refuses blank text blocks inside results too. */
+function soundResult(id: string, result: JsonObject): JsonObject {
+  const sound: JsonObject = { ...result, type: 'tool_result', tool_use_id: id };
+  if (!Array.isArray(sound.content)) return sound;
+  const kept = sound.content.filter((block) => !isBlank(block));
+  if (kept.length > 0) return { ...sound, content: kept };
+  delete sound.content;
+  return sound;
+}
+
+/**
+ * Reads a list of messages from outside (an earlier run's, or a caller's own) into a transcript.
+ *
+ * @returns the transcript, or what is wrong with the list, naming the message
+ */
+export function readTranscript(messages: readonly Json[]): ReadyTranscript | { readonly problem: string } {
+  let transcript: Transcript = emptyTranscript();
+  for (const [at, message] of messages.entries()) {
+    if (!isObject(message) || (message.role !== 'user' && message.role !== 'assistant')) {
+      return { problem: `messages[${at}] is not a user or assistant message` };
+    }
+    const blocks = contentBlocks(message.content);
+    if (blocks.length === 0) return { problem: `messages[${at}] has no content` };
+    if (message.role === 'assistant') {
+      if (transcript.state === 'open')
+        return { problem: `messages[${at}] comes before the results of the calls above` };
+      if (at === 0) return { problem: 'messages[0] is not a user message' };
+      transcript = addReply(transcript, blocks);
+      continue;
+    }
+    const results = blocks.filter((block) => isBlock(block, 'tool_result'));
+    for (const result of results) {
+      const id = isObject(result) && typeof result.tool_use_id === 'string' ? result.tool_use_id : '';
+      if (transcript.state === 'ready' || !transcript.calls.some((call) => call.id === id)) {
+        return { problem: `messages[${at}] answers ${id === '' ? 'no call' : `"${id}"`}, which is not an open call` };
+      }
+      transcript = answerCall(transcript, id, result as JsonObject);
+    }
+    if (transcript.state === 'open') {
+      const ids = unanswered(transcript).map((call) => call.id);
+      return { problem: `messages[${at}] leaves calls unanswered: ${ids.join(', ')}` };
+    }
+    const rest = blocks.filter((block) => !isBlock(block, 'tool_result'));
+    transcript = results.length === 0 ? addInput(transcript, message.content ?? '') : addInput(transcript, rest);
+  }
+  if (transcript.state === 'open') {
+    return {
+      problem: `the last message has calls that are not answered: ${transcript.calls.map((c) => c.id).join(', ')}`,
+    };
+  }
+  return transcript;
+}

@@ -1,0 +1,30 @@
+import type { Json } from '../contracts/index.ts';
+import { isObject } from './blocks.ts';
+import type { RunUsage } from './events.ts';
+
+/** What a reply's `usage` costs in US dollars; `undefined` where no price is known. */
+export type CostOf = (usage: Json) => number | undefined;
+
+/** Nothing used yet. The cost is zero until a reply comes whose price isn't known. */
+export const NO_USAGE: RunUsage = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
+
+/**
+ * Adds one reply's `usage` (Messages API: `input_tokens` doesn't count what was read from or written to the cache). One
+ * reply of unknown price makes the total's unknown: half a sum would be a wrong one.
+ */
+export function addUsage(total: RunUsage, usage: Json, costOf: CostOf | undefined): RunUsage {
+  const cost = costOf?.(usage);
+  const field = (name: string) => {
+    const value = isObject(usage) ? usage[name] : undefined;
+    return typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0;
+  };
+  return {
+    inputTokens:
+      total.inputTokens +
+      field('input_tokens') +
+      field('cache_creation_input_tokens') +
+      field('cache_read_input_tokens'),
+    outputTokens: total.outputTokens + field('output_tokens'),
+    ...(cost !== undefined && total.costUsd !== undefined && { costUsd: total.costUsd + cost }),
+  };
+}
