@@ -1,0 +1,351 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import {
+  answerJson,
+  answerStream,
+  answerText,
+  closedPort,
+  type LoopbackServer,
+  loopbackServer,
+  messagesStream,
+} from '../../test/fixtures/loopback-server.ts';
+import type { Json, JsonObject } from '../contracts/index.ts';
+import { type BridleError, isBridleError } from '../tools/index.ts';
+import { type AnthropicOptions, anthropicModel } from './anthropic.ts';
+import { invalidInputText } from './invalid-input.ts';
+import { messageEvents } from './message-events.ts';
+
+const MESSAGE: JsonObject = {
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  model: 'claude-opus-5-5',
+  content: [
+    { type: 'thinking', thinking: 'Ü', signature: 'sig' },
+    { type: 'text', text: 'Grüße 🐎 an alle' },
+    { type: 'tool_use', id: 'toolu_1', name: 'get_order', input: { order: 'O-104 🐎' } },
+    { type: 'newly_invented', payload: { kept: [1, 2] } },
+  ],
+  stop_reason: 'tool_use',
+  stop_sequence: null,
+  usage: { input_tokens: 10, output_tokens: 5 },
+};
+const WHOLE = messagesStream([...messageEvents(MESSAGE, { pieceLength: 3 })]);
+const REQUEST: Json = { messages: [{ role: 'user', content: 'Hi' }] };
+
+const servers: LoopbackServer[] = [];
+async function server(...answers: Parameters<typeof loopbackServer>): Promise<LoopbackServer> {
+  const started = await loopbackServer(...answers);
+  servers.push(started);
+  return started;
+}
+
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await Promise.all(servers.splice(0).map((each) => each.close()));
+});
+
+function modelAt(url: string, options: AnthropicOptions = {}) {
+  return anthropicModel('claude-opus-5-5', { apiKey: 'key', baseURL: url, baseMs: 1, ...options });
+}
+
+interface Seen {
+  readonly events: JsonObject[];
+  readonly waits: { ms: number; reason: string }[];
+}
+
+function watch(signal = new AbortController().signal) {
+  const seen: Seen = { events: [], waits: [] };
+  return {
+    seen,
+    ctx: {
+      signal,
+      onDelta: (event: Json) => void seen.events.push(event as JsonObject),
+      onWait: (wait: { ms: number; reason: string }) => void seen.waits.push(wait),
+    },
+  };
+}
+
+async function failureOf(promise: Promise<unknown>): Promise<BridleError> {
+  const error: unknown = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!isBridleError(error)) throw new Error(`expected a BridleError, got ${String(error)}`);
+  return error;
+}
+
+describe('a reply', () => {
+  test('is put together from a stream that is cut inside characters and lines', async () => {
+    const { url } = await server(answerStream(WHOLE, { bytes: 5 }));
+    const { ctx, seen } = watch();
+    const reply = await modelAt(url).respond(REQUEST, ctx);
+    expect(reply.message).toEqual(MESSAGE);
+    expect(reply.stopReason).toBe('tool_use');
+    expect(reply.usage).toEqual({ input_tokens: 10, output_tokens: 5 });
+    expect(seen.events.map((event) => event.type)).toEqual([
+      ...[...messageEvents(MESSAGE, { pieceLength: 3 })].map((event) => event.type),
+    ]);
+  });
+
+  test('keeps the text of an input that is not JSON instead of throwing', async () => {
+    const events = [...messageEvents(MESSAGE)].map((event) => {
+      const delta = event.delta as JsonObject | undefined;
+      return delta?.type === 'input_json_delta'
+        ? { ...event, delta: { ...delta, partial_json: '{"order": O-' } }
+        : event;
+    });
+    const { url } = await server(answerStream(messagesStream(events), { bytes: 1000 }));
+    const reply = await modelAt(url).respond(REQUEST, watch().ctx);
+    const call = ((reply.message as JsonObject).content as JsonObject[])[2];
+    expect(call?.input).toEqual({ INVALID_JSON: '{"order": O-' });
+    expect(invalidInputText(call?.input ?? null)).toBe('{"order": O-');
+  });
+
+  test('that a proxy gives in one piece is taken all the same', async () => {
+    const { url } = await server(answerJson(200, MESSAGE));
+    const { ctx, seen } = watch();
+    expect((await modelAt(url).respond(REQUEST, ctx)).message).toEqual(MESSAGE);
+    expect(seen.events.at(-1)).toEqual({ type: 'message_stop' });
+  });
+
+  test('whose consumer throws fails with that error and is not asked for again', async () => {
+    const { url, requests } = await server(answerStream(WHOLE));
+    const ctx = {
+      signal: new AbortController().signal,
+      onDelta() {
+        throw new TypeError('terminated');
+      },
+    };
+    await expect(modelAt(url).respond(REQUEST, ctx)).rejects.toThrow(TypeError);
+    expect(requests).toHaveLength(1);
+  });
+});
+
+describe('a request', () => {
+  test('is whole: streamed, with the model, a limit that the model can give, and no thread', async () => {
+    const { url, requests } = await server(answerStream(WHOLE));
+    const request = { ...(REQUEST as JsonObject), thread: { type: 'create' }, betas: ['b-1'] };
+    await modelAt(url, { betas: ['a-1'] }).respond(request, watch().ctx);
+    expect(requests[0]?.body).toEqual({
+      ...(REQUEST as JsonObject),
+      model: 'claude-opus-5-5',
+      stream: true,
+      max_tokens: 32_000,
+    });
+    expect(requests[0]?.headers['anthropic-beta']).toBe('a-1,b-1');
+    expect(request.thread).toEqual({ type: 'create' });
+  });
+
+  test('keeps its own max_tokens', async () => {
+    const { url, requests } = await server(answerStream(WHOLE));
+    await modelAt(url, { maxTokens: 5 }).respond({ ...(REQUEST as JsonObject), max_tokens: 7 }, watch().ctx);
+    expect(requests[0]?.body.max_tokens).toBe(7);
+  });
+
+  test('goes to ANTHROPIC_BASE_URL with the key of the environment', async () => {
+    const { url, requests } = await server(answerStream(WHOLE));
+    vi.stubEnv('ANTHROPIC_BASE_URL', url);
+    vi.stubEnv('ANTHROPIC_API_KEY', 'from-env');
+    await anthropicModel('claude-opus-5-5').respond(REQUEST, watch().ctx);
+    expect(requests[0]?.path).toMatch(/^\/v1\/messages/);
+    expect(JSON.stringify(requests[0]?.headers)).toContain('from-env');
+  });
+
+  test('without a key says what to set, and that offline needs none', async () => {
+    vi.stubEnv('ANTHROPIC_API_KEY', '');
+    vi.stubEnv('ANTHROPIC_AUTH_TOKEN', '');
+    const error = await failureOf(anthropicModel('claude-opus-5-5').respond(REQUEST, watch().ctx));
+    expect(error.code).toBe('model_no_key');
+    expect(error.hint).toContain('ANTHROPIC_API_KEY');
+    expect(error.hint).toContain('--model offline');
+  });
+});
+
+describe('waiting', () => {
+  test('lasts as long as a rate limit says, and is shown', async () => {
+    const limited = answerJson(
+      429,
+      { type: 'error', error: { type: 'rate_limit_error', message: 'slow' } },
+      {
+        'retry-after-ms': '3',
+      },
+    );
+    const { url, requests } = await server(limited, answerStream(WHOLE));
+    const { ctx, seen } = watch();
+    expect((await modelAt(url).respond(REQUEST, ctx)).stopReason).toBe('tool_use');
+    expect(requests).toHaveLength(2);
+    expect(seen.waits).toEqual([{ ms: 3, reason: 'rate limit reached (HTTP 429)' }]);
+  });
+
+  test('ends at once when the server asks for more time than there is', async () => {
+    const limited = answerJson(
+      429,
+      { type: 'error', error: { type: 'rate_limit_error', message: 'slow' } },
+      {
+        'retry-after': '3600',
+      },
+    );
+    const { url, requests } = await server(limited);
+    const { ctx, seen } = watch();
+    const error = await failureOf(modelAt(url).respond(REQUEST, ctx));
+    expect(error.code).toBe('model_rate_limited');
+    expect(error.message).toContain('slow');
+    expect(requests).toHaveLength(1);
+    expect(seen.waits).toEqual([]);
+  });
+
+  test('for an overloaded model is bounded', async () => {
+    const { url, requests } = await server(
+      answerJson(529, { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }),
+    );
+    const { ctx, seen } = watch();
+    const error = await failureOf(modelAt(url, { maxRetries: 2 }).respond(REQUEST, ctx));
+    expect(error.code).toBe('model_overloaded');
+    expect(error.message).toContain('tried 3 times');
+    expect(requests).toHaveLength(3);
+    expect(seen.waits.map((wait) => wait.reason)).toEqual(['overloaded (HTTP 529)', 'overloaded (HTTP 529)']);
+  });
+
+  test('also follows an overload that is told in the middle of a stream', async () => {
+    const [begin = {}] = [...messageEvents(MESSAGE)];
+    const told = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } };
+    const { url } = await server(answerStream(messagesStream([begin, told])), answerStream(WHOLE));
+    const { ctx, seen } = watch();
+    expect((await modelAt(url).respond(REQUEST, ctx)).message).toEqual(MESSAGE);
+    expect(seen.waits[0]?.reason).toBe('overloaded (HTTP 529)');
+  });
+
+  test('follows a connection that drops in the middle, and the next reply starts anew', async () => {
+    const half = WHOLE.slice(0, WHOLE.length / 2);
+    const { url, requests } = await server(answerStream(half, { ending: 'drop' }), answerStream(WHOLE));
+    const { ctx, seen } = watch();
+    expect((await modelAt(url).respond(REQUEST, ctx)).message).toEqual(MESSAGE);
+    expect(requests).toHaveLength(2);
+    expect(seen.events.filter((event) => event.type === 'message_start')).toHaveLength(2);
+    expect(seen.waits[0]?.reason).toContain('broke');
+  });
+
+  test('follows a stream that ends cleanly but too early', async () => {
+    const half = messagesStream([...messageEvents(MESSAGE)].slice(0, 4));
+    const { url } = await server(answerStream(half), answerStream(WHOLE));
+    expect((await modelAt(url).respond(REQUEST, watch().ctx)).message).toEqual(MESSAGE);
+  });
+
+  test('can be stopped', async () => {
+    const { url, requests } = await server(answerJson(529, {}, { 'retry-after': '200' }));
+    const stop = new AbortController();
+    const ctx = { signal: stop.signal, onWait: () => stop.abort() };
+    const error = await failureOf(modelAt(url).respond(REQUEST, ctx));
+    expect(error.code).toBe('model_aborted');
+    expect(requests).toHaveLength(1);
+  });
+});
+
+describe('an end without a reply', () => {
+  test.each([
+    [400, 'model_request_refused', 'invalid_request_error', 'messages.0: bad'],
+    [401, 'model_key_refused', 'authentication_error', 'invalid x-api-key'],
+    [403, 'model_forbidden', 'permission_error', 'not yours'],
+    [404, 'model_not_found', 'not_found_error', 'model: claude-opus-5-5'],
+    [413, 'model_request_refused', 'request_too_large', 'too large'],
+  ])('HTTP %i is %s, at the first attempt, with the words of the API', async (status, code, type, message) => {
+    const { url, requests } = await server(answerJson(status, { type: 'error', error: { type, message } }));
+    const error = await failureOf(modelAt(url).respond(REQUEST, watch().ctx));
+    expect(error.code).toBe(code);
+    expect(error.message).toContain(message);
+    expect(error.message).toContain(String(status));
+    expect(requests).toHaveLength(1);
+  });
+
+  test('at a port where nothing listens names the address', async () => {
+    const url = await closedPort();
+    const { ctx, seen } = watch();
+    const error = await failureOf(modelAt(url).respond(REQUEST, ctx));
+    expect(error.code).toBe('model_unreachable');
+    expect(error.message).toContain(url);
+    expect(error.message).toContain('ECONNREFUSED');
+    expect(seen.waits).toHaveLength(2);
+  });
+
+  test.each([
+    [200, 'model_bad_answer'],
+    [403, 'model_forbidden'],
+  ])('a web page with HTTP %i is named as one', async (status, code) => {
+    const { url } = await server(answerText(status, 'text/html', '<html>\u0007Sign in</html>'));
+    const error = await failureOf(modelAt(url).respond(REQUEST, watch().ctx));
+    expect(error.code).toBe(code);
+    expect(error.message).toContain('<html> Sign in</html>');
+  });
+
+  test('a redirect is not followed', async () => {
+    const { url, requests } = await server((response) => {
+      response.writeHead(307, { location: 'http://127.0.0.1:1/' }).end();
+    });
+    const error = await failureOf(modelAt(url).respond(REQUEST, watch().ctx));
+    expect(error.code).toBe('model_bad_answer');
+    expect(requests).toHaveLength(1);
+  });
+
+  test('stopping in the middle of a stream ends it at once', async () => {
+    const half = WHOLE.slice(0, WHOLE.length / 2);
+    const { url, requests } = await server(answerStream(half, { ending: 'hang' }));
+    const stop = new AbortController();
+    const ctx = { signal: stop.signal, onDelta: () => stop.abort() };
+    const error = await failureOf(modelAt(url).respond(REQUEST, ctx));
+    expect(error.code).toBe('model_aborted');
+    expect(requests).toHaveLength(1);
+  });
+
+  test('a reply that takes longer than allowed is given up', async () => {
+    const { url } = await server(answerStream(WHOLE.slice(0, 200), { ending: 'hang' }));
+    const error = await failureOf(modelAt(url, { timeoutMs: 50 }).respond(REQUEST, watch().ctx));
+    expect(error.code).toBe('model_timeout');
+  });
+
+  test('a base URL that is none is named', async () => {
+    const error = await failureOf(modelAt('localhost').respond(REQUEST, watch().ctx));
+    expect(error.code).toBe('model_bad_url');
+  });
+});
+
+test('the SDK loads at the first reply only, and its log goes to stderr', async () => {
+  const { url } = await server(answerStream(WHOLE));
+  const script = `
+    import { register } from 'node:module';
+    import { writeSync } from 'node:fs';
+    const hook = 'export async function load(url, context, next) { if (url.includes("@anthropic-ai")) '
+      + '(await import("node:fs")).writeSync(2, "LOADED " + url + "\\\\n"); return next(url, context); }';
+    register('data:text/javascript,' + encodeURIComponent(hook));
+    const { createServer } = await import('vite');
+    const vite = await createServer({ configFile: false, root: ${JSON.stringify(fileURLToPath(new URL('.', import.meta.url)))},
+      logLevel: 'silent', server: { middlewareMode: true, ws: false, hmr: false, watch: null }, appType: 'custom' });
+    const { anthropicModel } = await vite.ssrLoadModule('/anthropic.ts');
+    await vite.ssrLoadModule('/openai/index.ts');
+    await vite.ssrLoadModule('/resolve-model.ts');
+    const model = anthropicModel('claude-opus-5-5', { apiKey: 'k', baseURL: ${JSON.stringify(url)} });
+    writeSync(2, 'IMPORTED\\n');
+    await model.respond({ messages: [{ role: 'user', content: 'Hi' }] }, { signal: new AbortController().signal });
+    await vite.close();
+    process.exit(0);
+  `;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    cwd: fileURLToPath(new URL('../..', import.meta.url)),
+    env: { ...process.env, ANTHROPIC_LOG: 'debug' },
+  });
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (piece) => {
+    out += String(piece);
+  });
+  child.stderr.on('data', (piece) => {
+    err += String(piece);
+  });
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' });
+  expect(out).toBe('');
+  expect(err).toContain('/v1/messages');
+  expect(err.indexOf('IMPORTED')).toBeGreaterThan(-1);
+  expect(err.indexOf('LOADED')).toBeGreaterThan(err.indexOf('IMPORTED'));
+});

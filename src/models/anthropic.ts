@@ -1,0 +1,223 @@
+import { Console } from 'node:console';
+import type Anthropic from '@anthropic-ai/sdk';
+import type { ClientOptions } from '@anthropic-ai/sdk';
+import type { Json, JsonObject, Model, ModelReply } from '../contracts/index.ts';
+import { BridleError } from '../tools/index.ts';
+import { type Deadline, deadline } from './deadline.ts';
+import {
+  badAnswer,
+  connectionFailure,
+  cutReply,
+  type Endpoint,
+  isConnectionError,
+  statusFailure,
+  stopped,
+} from './errors.ts';
+import { arrayOf, copyOf, isObject, parseJson } from './json-shape.ts';
+import { messageEvents } from './message-events.ts';
+import { createMessageFold } from './message-fold.ts';
+import { modelFacts } from './model-facts.ts';
+import { type RetryOptions, withRetries } from './retry.ts';
+
+export interface AnthropicOptions extends RetryOptions {
+  /** Default: `ANTHROPIC_API_KEY`. */
+  readonly apiKey?: string;
+  /** A bearer token, for gateways; default: `ANTHROPIC_AUTH_TOKEN`, read only where there is no key. */
+  readonly authToken?: string;
+  /** Default: `ANTHROPIC_BASE_URL`, else the public API. */
+  readonly baseURL?: string;
+  /** For requests that name none. Default: what the model can give, at most 32,000. */
+  readonly maxTokens?: number;
+  /** Beta features, sent as `anthropic-beta`. */
+  readonly betas?: readonly string[];
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The longest that one attempt may take, streaming included, in ms; default 30 minutes. */
+  readonly timeoutMs?: number;
+}
+
+const PUBLIC_API = 'https://api.anthropic.com';
+const DEFAULT_MAX_TOKENS = 32_000;
+const CAUTIOUS_MAX_TOKENS = 8_192;
+const DEFAULT_TIMEOUT_MS = 30 * 60_000;
+const KEY_HINT =
+  'Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN behind a gateway), or use --model offline, which needs no key.';
+
+/**
+ * A Claude model over the official SDK, which is loaded at the first reply. Always streams. A request is always whole:
+ * server-held message threads are never used, so that it means the same behind any proxy.
+ *
+ * After `onWait`, a new `message_start` takes the place of whatever was streamed before.
+ *
+ * @param id e.g. `claude-opus-5-5`
+ * @throws (from `respond`) BridleError `model_no_key`, `model_unreachable`, `model_connection_lost`,
+ *   `model_key_refused`, `model_forbidden`, `model_not_found`, `model_request_refused`, `model_rate_limited`,
+ *   `model_overloaded`, `model_timeout`, `model_bad_answer`, `model_bad_url`, `model_aborted`
+ */
+export function anthropicModel(id: string, options: AnthropicOptions = {}): Model {
+  let client: Promise<Anthropic> | undefined;
+  return {
+    id,
+    async respond(request, ctx) {
+      const endpoint = endpointOf(id, options);
+      client ??= createClient(options, endpoint);
+      const connected = await client.catch((error: unknown) => {
+        client = undefined;
+        throw error;
+      });
+      const body = requestBody(id, request, options);
+      return withRetries(() => attempt(connected, body, endpoint, ctx, options), ctx, options);
+    },
+  };
+}
+
+/**
+ * The credential that `anthropicModel` would use.
+ *
+ * @throws BridleError `model_no_key`
+ */
+export function anthropicCredential(options: Pick<AnthropicOptions, 'apiKey' | 'authToken'> = {}): {
+  readonly apiKey: string | null;
+  readonly authToken: string | null;
+} {
+  if (options.apiKey) return { apiKey: options.apiKey, authToken: null };
+  if (options.authToken) return { apiKey: null, authToken: options.authToken };
+  const apiKey = process.env.ANTHROPIC_API_KEY?.trim();
+  if (apiKey) return { apiKey, authToken: null };
+  const authToken = process.env.ANTHROPIC_AUTH_TOKEN?.trim();
+  if (authToken) return { apiKey: null, authToken };
+  throw new BridleError('model_no_key', 'There is no key for the Anthropic API.', { hint: KEY_HINT });
+}
+
+function endpointOf(id: string, options: AnthropicOptions): Endpoint {
+  const url = options.baseURL || process.env.ANTHROPIC_BASE_URL?.trim() || PUBLIC_API;
+  if (!URL.canParse(url)) {
+    throw new BridleError('model_bad_url', `The base URL ${JSON.stringify(url)} for ${id} is not a URL.`, {
+      hint: 'Check ANTHROPIC_BASE_URL: it looks like https://host, without /v1.',
+    });
+  }
+  return { model: id, url, keyHint: KEY_HINT };
+}
+
+async function createClient(options: AnthropicOptions, endpoint: Endpoint): Promise<Anthropic> {
+  const credential = anthropicCredential(options);
+  const { Anthropic: Client } = await import('@anthropic-ai/sdk');
+  const settings: ClientOptions = {
+    ...credential,
+    baseURL: endpoint.url,
+    // Waiting is ours, because it is shown and can be stopped.
+    maxRetries: 0,
+    timeout: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    // A redirect would carry the conversation and the key to a place that nobody named.
+    fetchOptions: { redirect: 'manual' },
+    // The SDK writes info and debug lines to stdout unless it is given somewhere else; stdout carries the answer.
+    logger: new Console(process.stderr, process.stderr),
+    ...(options.headers && { defaultHeaders: { ...options.headers } }),
+  };
+  return new Client(settings);
+}
+
+function requestBody(id: string, request: Json, options: AnthropicOptions): JsonObject {
+  if (!isObject(request)) throw new TypeError('a Messages API request is a JSON object');
+  const { thread: _thread, betas, ...body } = copyOf(request);
+  const limit = modelFacts(id)?.maxOutput ?? CAUTIOUS_MAX_TOKENS;
+  const allBetas = [...new Set([...(options.betas ?? []), ...arrayOf(betas)])];
+  return {
+    ...body,
+    model: id,
+    stream: true,
+    max_tokens: body.max_tokens ?? options.maxTokens ?? Math.min(limit, DEFAULT_MAX_TOKENS),
+    ...(allBetas.length > 0 && { betas: allBetas }),
+  };
+}
+
+async function attempt(
+  client: Anthropic,
+  body: JsonObject,
+  endpoint: Endpoint,
+  ctx: Parameters<Model['respond']>[1],
+  options: AnthropicOptions,
+): Promise<ModelReply> {
+  const limit = deadline(ctx.signal, options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
+  const fold = createMessageFold();
+  try {
+    for await (const event of streamEvents(client, body, endpoint, limit)) {
+      fold.apply(event);
+      ctx.onDelta?.(event);
+    }
+  } finally {
+    limit.release();
+  }
+  if (!fold.isComplete()) throw cutReply(endpoint);
+  return fold.reply();
+}
+
+/** The reply's events, or the error that says why there are none; errors of whoever consumes them pass untouched. */
+async function* streamEvents(
+  client: Anthropic,
+  body: JsonObject,
+  endpoint: Endpoint,
+  limit: Deadline,
+): AsyncGenerator<Json> {
+  const { signal } = limit;
+  const failing = (error: unknown) => (signal.aborted ? stopped(limit, endpoint) : failureOf(error, endpoint));
+  const { data: stream, response } = await client.beta.messages
+    .create(body as unknown as Anthropic.Beta.MessageCreateParamsStreaming, { signal })
+    .withResponse()
+    .catch((error: unknown) => {
+      throw failing(error);
+    });
+  const contentType = response.headers.get('content-type') ?? '';
+  if (contentType !== '' && !contentType.includes('text/event-stream')) {
+    const text = await response.text().catch((error: unknown) => {
+      throw failing(error);
+    });
+    // Some proxies answer a streaming request in one piece.
+    const whole = parseJson(text);
+    if (!isObject(whole) || whole.type !== 'message') throw badAnswer(endpoint, contentType, text);
+    yield* messageEvents(whole);
+    return;
+  }
+  const events = stream[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = await events.next().catch((error: unknown) => {
+        throw failing(error);
+      });
+      // An aborted stream ends quietly, so it is asked here.
+      if (signal.aborted) throw failing(signal.reason);
+      if (next.done) return;
+      yield next.value as unknown as Json;
+    }
+  } finally {
+    await events.return?.();
+  }
+}
+
+/** Statuses of the error types that the API sends inside a stream, where there is no HTTP status any more. */
+const STATUS_OF_TYPE: ReadonlyMap<string, number> = new Map([
+  ['invalid_request_error', 400],
+  ['authentication_error', 401],
+  ['permission_error', 403],
+  ['not_found_error', 404],
+  ['request_too_large', 413],
+  ['rate_limit_error', 429],
+  ['api_error', 500],
+  ['timeout_error', 504],
+  ['overloaded_error', 529],
+]);
+
+function failureOf(error: unknown, endpoint: Endpoint): unknown {
+  if (!(error instanceof Error)) return error;
+  const inBody = 'error' in error ? error.error : undefined;
+  const type = isObject(inBody) && isObject(inBody.error) ? inBody.error.type : undefined;
+  const fromHttp = 'status' in error && typeof error.status === 'number' ? error.status : undefined;
+  const status = fromHttp ?? (inBody === undefined ? undefined : (STATUS_OF_TYPE.get(String(type)) ?? 500));
+  if (status !== undefined) {
+    const headers = 'headers' in error && error.headers instanceof Headers ? error.headers : undefined;
+    const body = inBody === undefined ? error.message.replace(/^\d+ /, '') : JSON.stringify(inBody);
+    return statusFailure({ status, headers, body }, endpoint);
+  }
+  if (error instanceof SyntaxError) return badAnswer(endpoint, 'a broken event stream', error.message);
+  return isConnectionError(error) ? connectionFailure(error, endpoint) : error;
+}
