@@ -1,5 +1,5 @@
 import type { CallOutcomeRecord, Json, Outcome, RawJson, ToolDefinition } from '../contracts/index.ts';
-import { compileSchema, modelContent, rawFrom, type SchemaCheck } from '../tools/index.ts';
+import { compileSchema, cutAt, modelContent, rawFrom, type SchemaCheck } from '../tools/index.ts';
 import type { Call, Path, Ran } from './call-path.ts';
 import { errorText, failed, issueReasons } from './outcomes.ts';
 
@@ -7,10 +7,37 @@ type Ok = Extract<Outcome, { kind: 'ok' }>;
 
 /** What the caller gets of what ran. For the relay, and for previews, that is the result as received. */
 export async function finish(path: Path, call: Call, { tool, outcome }: Ran): Promise<Outcome> {
-  if (outcome.kind !== 'ok' || call.request.profile === 'relay') return outcome;
+  if (call.request.profile === 'relay') return outcome;
+  if (outcome.kind !== 'ok') return bounded(path, call, outcome);
   const mismatch = outcome.isError ? undefined : await outputMismatch(call, tool, outcome.raw);
-  if (mismatch) return mismatch;
+  if (mismatch) return bounded(path, call, mismatch);
   return call.previewFor ? outcome : shape(path, call, outcome);
+}
+
+/** A failure is for a model too: its words and its partial results keep to the budget that results have. */
+function bounded(path: Path, call: Call, outcome: Outcome): Outcome {
+  if (outcome.kind !== 'failed' && outcome.kind !== 'cancelled') return outcome;
+  const { failure } = outcome;
+  const most = path.limits.maxResultChars;
+  const long = failure.message.length > most;
+  const partial =
+    failure.partial && failure.partial.text.length > most ? shortened(path, call, failure.partial) : undefined;
+  if (!long && !partial) return outcome;
+  return {
+    ...outcome,
+    failure: {
+      ...failure,
+      ...(long && { message: `${cutAt(failure.message, most)}…` }),
+      ...(partial && { partial }),
+    },
+  };
+}
+
+function shortened(path: Path, call: Call, partial: RawJson): RawJson {
+  const owner = { who: call.ctx.who, conversation: call.request.conversation };
+  return rawFrom(
+    modelContent(partial, { maxChars: path.limits.maxResultChars, keep: (full) => path.results.keep(owner, full) }),
+  );
 }
 
 function shape(path: Path, call: Call, outcome: Ok): Outcome {

@@ -2,6 +2,7 @@ import type { Found, Json, ToolDefinition } from '../contracts/index.ts';
 import { compileSchema, type SchemaCheck } from '../tools/index.ts';
 import { type FixedArguments, fixArguments, jsonType } from './arguments.ts';
 import type { Call, Ended, Path, Prepared } from './call-path.ts';
+import { jsonErrorAt } from './json-error.ts';
 import { ended, errorText, failed, issueReasons, noSuchTool, reason, refused, shown } from './outcomes.ts';
 
 /** Longest text of arguments that aren't JSON that the record keeps. */
@@ -47,9 +48,9 @@ function parseArguments(call: Call): Ended | FixedArguments {
   let value: Json;
   try {
     value = call.request.args.parse();
-  } catch (error) {
+  } catch {
     call.ledger.args = text.length > MOST_BROKEN_TEXT ? `${text.slice(0, MOST_BROKEN_TEXT)}…` : text;
-    return refused('invalid', [reason('arguments_not_json', notJson(text, error))]);
+    return refused('invalid', [reason('arguments_not_json', notJson(text))]);
   }
   call.ledger.args = value;
   const args = fixArguments(value);
@@ -64,16 +65,16 @@ function parseArguments(call: Call): Ended | FixedArguments {
   return args;
 }
 
-function notJson(text: string, error: unknown): string {
-  const said = errorText(error);
-  const at = /position (\d+)/.exec(said);
-  const place = at ? positionText(text, Number(at[1])) : text.trim() === '' ? ' The text is empty.' : '';
-  return `The arguments are not valid JSON: ${said}.${place} Send the whole call again with one JSON object.`;
-}
-
-function positionText(text: string, position: number): string {
-  const near = text.slice(Math.max(0, position - 20), position + 20);
-  return ` Near character ${position}: ${JSON.stringify(shown(near))}.`;
+function notJson(text: string): string {
+  const again = 'Send the whole call again, with one JSON object.';
+  if (text.trim() === '') return `The arguments are empty, not JSON. ${again}`;
+  const error = jsonErrorAt(text);
+  if (!error) return `The arguments can't be read as JSON. ${again}`;
+  const { position, expected } = error;
+  const before = JSON.stringify(shown(text.slice(Math.max(0, position - 30), position)));
+  const found = position < text.length ? JSON.stringify(shown(text.slice(position, position + 20))) : 'the end';
+  const place = `at character ${position}, after ${before}, expected ${expected} but found ${found}`;
+  return `The arguments are not valid JSON: ${place}. ${again}`;
 }
 
 /** Why arguments don't fit the tool's own schema, or `undefined` if they do. The relay's profile leaves it to the server. */
