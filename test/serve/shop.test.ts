@@ -1,0 +1,89 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { openDatabase } from 'bridle/store';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { connect, KINDS, type TestClient } from './clients.ts';
+
+const SERVER = fileURLToPath(new URL('../../dist/examples/shop/server.js', import.meta.url));
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'bridle-shop-'));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+describe('the server of the shop example', () => {
+  const clients: TestClient[] = [];
+  afterEach(async () => {
+    for (const client of clients.splice(0)) await client.close();
+  });
+
+  async function signedIn(customer: string, kind: (typeof KINDS)[number] = 'v1'): Promise<TestClient> {
+    const client = await connect(kind, {
+      script: SERVER,
+      env: { SHOP_DB: join(dir, 'live.db'), SHOP_CUSTOMER: customer },
+    });
+    clients.push(client);
+    return client;
+  }
+
+  test.each(KINDS)('refunds once for a %s client, whose preview names the payment', async (kind) => {
+    const client = await signedIn('customer-7', kind);
+    const refund = (await client.list()).find((tool) => tool.name === 'refund_transaction');
+    expect(refund?._meta).toEqual({
+      'bridle/preview': { tool: 'get_transaction', arguments: { transaction_id: '/transaction_id' } },
+    });
+    const order = (await client.call('get_order', { order_id: 'O-104' })).structuredContent as {
+      transaction_id: string;
+    };
+    const { transaction_id } = order;
+    const first = await client.call('refund_transaction', { transaction_id });
+    expect(first.structuredContent).toMatchObject({ amount: '1250.00', currency: 'USD', reference: 'RF-1001' });
+    expect((await client.call('refund_transaction', { transaction_id })).structuredContent).toEqual(
+      first.structuredContent,
+    );
+  });
+
+  test('the session says whose orders they are', async () => {
+    const client = await signedIn('customer-9');
+    expect((await client.call('get_order', { order_id: 'O-201' })).isError).not.toBe(true);
+    const other = await client.call('get_order', { order_id: 'O-104' });
+    expect(other.isError).toBe(true);
+    expect(JSON.stringify(other.content)).toContain('Order O-104 is not available');
+  });
+
+  test('many processes on one file refund once between them', async () => {
+    const ask = [
+      {
+        id: 1,
+        method: 'initialize',
+        params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'race', version: '1' } },
+      },
+      { id: 2, method: 'tools/call', params: { name: 'refund_transaction', arguments: { transaction_id: 'TX-88' } } },
+    ];
+    const race = async () => {
+      const child = spawn(process.execPath, [SERVER], { env: { SHOP_DB: join(dir, 'race.db') }, stdio: 'pipe' });
+      child.stderr.resume();
+      let out = '';
+      child.stdout.setEncoding('utf8').on('data', (text: string) => {
+        out += text;
+      });
+      for (const message of ask) child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+      while (!out.includes('"id":2')) await once(child.stdout, 'data');
+      child.stdin.end();
+      await once(child, 'exit');
+      const answer = out.split('\n').find((line) => line.includes('"id":2')) ?? '';
+      return (JSON.parse(answer) as { result: { structuredContent: unknown } }).result.structuredContent;
+    };
+    const refunds = await Promise.all([race(), race(), race(), race()]);
+    expect(refunds[0]).toMatchObject({ reference: 'RF-1001' });
+    expect(new Set(refunds.map((refund) => JSON.stringify(refund))).size).toBe(1);
+    const shared = await openDatabase(join(dir, 'race.db'));
+    expect(shared.prepare('SELECT count(*) AS n FROM refund').get()).toEqual({ n: 1 });
+    shared.close();
+  });
+});
