@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest';
+import type { Json } from '../../contracts/index.ts';
+import { offlineModel } from './index.ts';
+
+const request: Json = {
+  messages: [{ role: 'user', content: 'Add 2 and 3' }],
+  tools: [
+    {
+      name: 'sum',
+      description: 'Returns the sum of two numbers',
+      input_schema: {
+        type: 'object',
+        properties: { a: { type: 'number' }, b: { type: 'number' } },
+        required: ['a', 'b'],
+      },
+    },
+  ],
+};
+
+async function ask(body: Json, events: Json[] = []) {
+  return offlineModel().respond(body, { signal: new AbortController().signal, onDelta: (event) => events.push(event) });
+}
+
+describe('offlineModel', () => {
+  test('answers in the shape of the Messages API', async () => {
+    const { message, stopReason, usage } = await ask(request);
+    expect(message).toMatchObject({
+      id: expect.stringMatching(/^msg_\w+$/),
+      type: 'message',
+      role: 'assistant',
+      model: 'offline',
+      content: [{ type: 'tool_use', id: expect.stringMatching(/^toolu_\w+$/), name: 'sum', input: { a: 2, b: 3 } }],
+      stop_reason: 'tool_use',
+      stop_sequence: null,
+      usage: { input_tokens: 0, output_tokens: 0 },
+    });
+    expect(stopReason).toBe('tool_use');
+    expect(usage).toMatchObject({ input_tokens: 0 });
+  });
+
+  test('gives the same reply to the same request, and other ids to another', async () => {
+    expect(await ask(request)).toEqual(await ask(structuredClone(request)));
+    const other = await ask({ ...(request as object), messages: [{ role: 'user', content: 'Add 2 and 4' }] });
+    expect((other.message as { id: string }).id).not.toBe(((await ask(request)).message as { id: string }).id);
+  });
+
+  test('streams the events that make up its message', async () => {
+    const events: Json[] = [];
+    await ask(request, events);
+    expect(events.map((event) => (event as { type: string }).type)).toEqual([
+      'message_start',
+      'content_block_start',
+      'content_block_delta',
+      'content_block_stop',
+      'message_delta',
+      'message_stop',
+    ]);
+    expect(events[2]).toMatchObject({ delta: { type: 'input_json_delta', partial_json: '{"a":2,"b":3}' } });
+  });
+
+  test('rejects when the signal is aborted', async () => {
+    await expect(offlineModel().respond(request, { signal: AbortSignal.abort(new Error('stopped')) })).rejects.toThrow(
+      'stopped',
+    );
+  });
+
+  test('answers a body that holds nothing', async () => {
+    for (const body of [{}, null, { messages: 'x', tools: 7 }, { messages: [{ role: 'user' }] }]) {
+      expect((await ask(body)).stopReason).toBe('end_turn');
+    }
+  });
+});

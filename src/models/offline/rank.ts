@@ -1,0 +1,79 @@
+import { createIndex, type SearchIndex } from '../../search/index.ts';
+import { sortOf } from './field-sort.ts';
+import type { Goal } from './goals.ts';
+import { verbEffects, verbLikeness } from './lexicon.ts';
+import type { ToolCard } from './tool-card.ts';
+
+/** The tools of a request, ready to be ranked. */
+export interface ToolIndex {
+  readonly cards: readonly ToolCard[];
+  readonly search: SearchIndex;
+}
+
+export interface Ranked {
+  readonly card: ToolCard;
+  /** 0 to about 1: how sure it is that this tool does what was asked. */
+  readonly score: number;
+}
+
+/** Below this, nothing fits. */
+export const FITS = 0.5;
+
+export function indexTools(cards: readonly ToolCard[]): ToolIndex {
+  const docs = cards.map((card) => ({
+    id: card.name,
+    fields: [
+      { text: card.name, weight: 2 },
+      { text: card.description, weight: 1 },
+      { text: card.fields.map((field) => `${field.name} ${field.description}`).join(' '), weight: 0.5 },
+    ],
+  }));
+  return { cards, search: createIndex(docs) };
+}
+
+/** The tools that may do what the goal asks, best first. A question never gets a tool that changes something. */
+export function rankTools(goal: Goal, tools: ToolIndex): Ranked[] {
+  const hits = tools.search.search(`${goal.text} ${goal.contents.map((content) => content.stem).join(' ')}`, 50);
+  const best = hits[0]?.score ?? 1;
+  const texts = new Map(hits.map(({ id, score }) => [id, score / best]));
+  return tools.cards
+    .map((card) => ({ card, score: confidence(goal, card, tools.cards, texts.get(card.name) ?? 0) }))
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score);
+}
+
+function confidence(goal: Goal, card: ToolCard, cards: readonly ToolCard[], text: number): number {
+  const verb = verbScore(goal, card);
+  if (verb < 0.3) return 0;
+  const all = goal.contents.reduce((sum, content) => sum + content.weight, 0);
+  const met = goal.contents.reduce((sum, content) => sum + content.weight * knows(card, content.stem, goal, cards), 0);
+  const coverage = all === 0 ? 0.5 : met / all;
+  if (all > 0 && coverage < 0.35) return 0;
+  const said = new Set(goal.contents.map((content) => content.stem));
+  const names = card.nouns.filter((noun) => [...said].some((word) => word === noun || verbLikeness(word, noun) >= 0.8));
+  const named = card.nouns.length === 0 ? 0.5 : names.length / card.nouns.length;
+  const sure = 0.45 * coverage + 0.2 * named + 0.25 * verb + 0.1 * text;
+  return card.discouraged ? sure * 0.6 : sure;
+}
+
+function verbScore(goal: Goal, card: ToolCard): number {
+  const { head } = goal;
+  if (head === undefined) return card.effect === 'write' ? 0 : card.effect === 'read' ? 0.8 : 0.4;
+  const effects = verbEffects(head);
+  const likeness = Math.max(0, ...card.verbs.map((verb) => verbLikeness(head, verb)));
+  const onlyReads = effects.length > 0 && effects.every((effect) => effect === 'read');
+  if (onlyReads) return card.effect === 'write' ? 0 : Math.max(likeness, card.effect === 'unclear' ? 0.3 : 0.4);
+  return likeness;
+}
+
+/** How well a tool knows a word: by its name, its fields, its description; or through another tool that it builds on. */
+function knows(card: ToolCard, word: string, goal: Goal, cards: readonly ToolCard[]): number {
+  if (card.nouns.includes(word)) return 1;
+  if (card.verbs.some((verb) => verbLikeness(word, verb) >= 0.8)) return 0.9;
+  if (card.nouns.some((noun) => verbLikeness(word, noun) >= 0.8)) return 0.8;
+  if (card.fieldWords.has(word)) return 0.75;
+  if (card.descriptionWords.has(word)) return 0.65;
+  const builds = card.fields.some((field) => field.required && sortOf(field) === 'id' && !field.entity.includes(word));
+  const other = builds && cards.some((one) => one !== card && one.effect === 'read' && one.nouns.includes(word));
+  return other && goal.mood === 'command' ? 0.5 : 0;
+}
