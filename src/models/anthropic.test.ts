@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import {
+  type Answer,
   answerJson,
   answerStream,
   answerText,
@@ -35,7 +36,7 @@ const WHOLE = messagesStream([...messageEvents(MESSAGE, { pieceLength: 3 })]);
 const REQUEST: Json = { messages: [{ role: 'user', content: 'Hi' }] };
 
 const servers: LoopbackServer[] = [];
-async function server(...answers: Parameters<typeof loopbackServer>): Promise<LoopbackServer> {
+async function server(...answers: readonly Answer[]): Promise<LoopbackServer> {
   const started = await loopbackServer(...answers);
   servers.push(started);
   return started;

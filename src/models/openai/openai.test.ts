@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import {
+  type Answer,
   answerJson,
   answerStream,
   answerText,
@@ -15,7 +16,7 @@ import { type OpenAIOptions, openaiModel } from './index.ts';
 const REQUEST: JsonObject = { messages: [{ role: 'user', content: 'Hi' }] };
 
 const servers: LoopbackServer[] = [];
-async function server(...answers: Parameters<typeof loopbackServer>): Promise<LoopbackServer> {
+async function server(...answers: readonly Answer[]): Promise<LoopbackServer> {
   const started = await loopbackServer(...answers);
   servers.push(started);
   return started;
