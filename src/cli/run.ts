@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { createAgent, type RunResult } from '../agent/index.ts';
+import { createTrace, refuseAsker, type Trace } from '../dispatch/index.ts';
+import { terminalAsker } from '../host/index.ts';
+import { resolveModel } from '../models/index.ts';
+import { stateDir } from '../store/index.ts';
+import { printable } from '../tools/index.ts';
+import type { CommandIo, ParsedCommand } from './command.ts';
+import { EXIT } from './exit-code.ts';
+import { interruptible } from './interrupt.ts';
+import { flag, numberOption, stringOption } from './parse.ts';
+import { stepPrinter } from './steps.ts';
+import { styleFor } from './style.ts';
+import { openWorkspace, warn } from './workspace.ts';
+
+/** `bridle run "task"`. */
+export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number> {
+  const task = parsed.positionals[0] ?? '';
+  const limits = {
+    turns: numberOption(parsed, 'max-turns'),
+    ms: seconds(numberOption(parsed, 'max-seconds', 'number')),
+    costUsd: numberOption(parsed, 'max-cost', 'number'),
+  };
+  const spec = stringOption(parsed, 'model') ?? (io.env.BRIDLE_MODEL || undefined);
+  const model = await resolveModel(spec ?? 'offline');
+  const name = stringOption(parsed, 'agent') ?? 'main';
+  const quiet = flag(parsed, 'quiet');
+  const style = styleFor(io.stderr, io.env);
+
+  return interruptible(async (signal) => {
+    const workspace = await openWorkspace(parsed, io, signal);
+    let trace: Trace | undefined;
+    try {
+      if (spec === undefined && !quiet) {
+        io.stderr.write(style.dim('model: the offline planner, no language model (--model claude-… for a real one)\n'));
+      }
+      trace = await createTrace({ dir: tracesDir(io), run: runId(), agent: name, model: model.id, task });
+      const steps = quiet ? undefined : stepPrinter((text) => io.stderr.write(text), style);
+      const agent = await createAgent({
+        name,
+        via: 'terminal',
+        model,
+        sources: workspace.sources,
+        policy: workspace.compiled.policy,
+        asker: workspace.attended
+          ? terminalAsker({ input: io.stdin, output: io.stderr })
+          : refuseAsker(
+              "run it in a terminal to be asked, give --allow '{rule}', or put the rule under permissions.allow in bridle.json",
+            ),
+        system: systemFor(workspace.project.root),
+        trace,
+        limits: Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined)),
+        ...(steps && { onProgress: steps.onProgress, recorder: steps.recorder }),
+      });
+      warn(agent.catalog.problems(), io);
+      const result = await agent.run(task, { signal }).result;
+      await agent.close();
+      print(result, trace, parsed, io);
+      return EXIT[result.end];
+    } finally {
+      await trace?.close();
+      await workspace.close();
+    }
+  }, io);
+}
+
+/** Where the traces of runs are kept: `traces` in the state folder. */
+export function tracesDir(io: CommandIo): string {
+  return join(stateDir(io.env), 'traces');
+}
+
+/** Sortable by time and unique: `20261130-142301-9f2c`. */
+export function runId(now = new Date()): string {
+  const [day = '', time = ''] = now.toISOString().split('T');
+  return `${day.replaceAll('-', '')}-${time.slice(0, 8).replaceAll(':', '')}-${randomBytes(2).toString('hex')}`;
+}
+
+function seconds(value: number | undefined): number | undefined {
+  return value === undefined ? undefined : value * 1000;
+}
+
+function systemFor(root: string): string {
+  return `You help a person at a terminal, in the folder ${root}. Use the tools you have. When a fact that you need is missing, ask for it.`;
+}
+
+function print(result: RunResult, trace: Trace, parsed: ParsedCommand, io: CommandIo): void {
+  const style = styleFor(io.stderr, io.env);
+  if (flag(parsed, 'json')) {
+    io.stdout.write(`${JSON.stringify({ ...result, trace: trace.path })}\n`);
+  } else if (result.text !== '') {
+    io.stdout.write(`${printable(result.text, { newlines: true })}\n`);
+  }
+  if (result.error) {
+    io.stderr.write(
+      `${style.red('error:')} ${printable(result.error.message, { newlines: true })} [${result.error.code}]\n`,
+    );
+    if (result.error.hint) io.stderr.write(`  ${printable(result.error.hint, { newlines: true })}\n`);
+  } else if (result.end !== 'answered' && result.end !== 'asked') {
+    io.stderr.write(
+      `${style.yellow(`ended: ${result.end}`)}${result.handoff ? `: ${printable(result.handoff.message)}` : ''}\n`,
+    );
+  }
+  if (flag(parsed, 'quiet')) return;
+  const { usage, turns, calls } = result;
+  const cost = usage.costUsd ? `, $${usage.costUsd.toFixed(4)}` : '';
+  const tokens = usage.inputTokens + usage.outputTokens;
+  io.stderr.write(
+    style.dim(`${turns} turns, ${calls} calls, ${tokens} tokens${cost}; trace: bridle trace show ${runOf(trace)}\n`),
+  );
+  if (trace.lost() > 0) io.stderr.write(style.yellow(`${trace.lost()} lines of the trace could not be written\n`));
+}
+
+function runOf(trace: Trace): string {
+  return trace.path.replace(/^.*[/\\]/, '').replace(/\.jsonl$/, '');
+}

@@ -1,0 +1,131 @@
+import type { RunEvent } from '../agent/index.ts';
+import type { CallOutcomeRecord, Json, Outcome, Recorder } from '../contracts/index.ts';
+import { printable } from '../tools/index.ts';
+import type { Style } from './style.ts';
+import { reasonLine } from './workspace.ts';
+
+/** Shows a run while it goes on: what the model says on the way, each call, how it was decided, and how it ended. */
+export interface StepPrinter {
+  onProgress(event: RunEvent): void;
+  readonly recorder: Recorder;
+}
+
+const LINE = 200;
+
+/**
+ * @param write takes whole lines; usually stderr's `write`
+ */
+export function stepPrinter(write: (text: string) => unknown, style: Style): StepPrinter {
+  const line = (text: string) => write(`${text}\n`);
+  const shown = (value: string) => printable(value, { maxLength: LINE });
+
+  const onProgress = (event: RunEvent): void => {
+    switch (event.type) {
+      case 'message': {
+        if (event.stopReason === 'tool_use')
+          for (const text of textsOf(event.message)) line(style.dim(`  ${shown(text)}`));
+        return;
+      }
+      case 'call':
+        line(`${style.cyan('→')} ${style.bold(printable(event.name))} ${shown(JSON.stringify(event.args))}`);
+        return;
+      case 'wait':
+        line(style.yellow(`  waiting ${(event.ms / 1000).toFixed(1)} s: ${printable(event.reason)}`));
+        return;
+      case 'progress': {
+        const said = progressText(event.raw.text);
+        if (said) line(style.dim(`  … ${said}`));
+        return;
+      }
+      case 'limit':
+        line(style.yellow(`  ${printable(event.message)}`));
+        return;
+      case 'text':
+      case 'asked':
+      case 'decision':
+      case 'outcome':
+      case 'skipped':
+      case 'end':
+        // The asker shows its own questions, and the recorder below each decision and outcome.
+        return;
+    }
+  };
+
+  const outcome = (call: CallOutcomeRecord): void => {
+    if (call.callId.endsWith('.preview')) {
+      line(style.dim(`  facts from ${printable(call.name)}: ${shown(outcomeText(call.outcome))}`));
+      return;
+    }
+    const reason = call.decision?.reasons[0];
+    if (call.decision && reason) line(style.dim(`  ${call.decision.effect}: ${reasonLine(reason)}`));
+    if (call.asked && call.asked.answer !== 'parked') {
+      line(style.dim(`  ${call.asked.answer === 'allow' ? 'allowed' : 'denied'} by ${printable(call.asked.by)}`));
+    }
+    const ok = call.outcome.kind === 'ok' && !call.outcome.isError;
+    const mark = ok ? style.green('←') : style.red('✗');
+    line(`${mark} ${outcomeLabel(call.outcome)} in ${call.ms} ms: ${shown(outcomeText(call.outcome))}`);
+  };
+
+  return { onProgress, recorder: { intent: async () => {}, outcome } };
+}
+
+function textsOf(message: Json): string[] {
+  if (message === null || typeof message !== 'object' || Array.isArray(message)) return [];
+  const blocks = Array.isArray(message.content) ? message.content : [];
+  return blocks.flatMap((block) =>
+    block !== null && typeof block === 'object' && !Array.isArray(block) && typeof block.text === 'string'
+      ? [block.text]
+      : [],
+  );
+}
+
+function progressText(raw: string): string {
+  try {
+    const { progress, total, message, data } = JSON.parse(raw) as Record<string, Json | undefined>;
+    const count = progress === undefined ? '' : `${progress}${total === undefined ? '' : `/${total}`}`;
+    const words = message ?? data;
+    const said = words === undefined ? '' : typeof words === 'string' ? words : JSON.stringify(words);
+    return printable([count, said].filter((part) => part !== '').join(' '), { maxLength: LINE });
+  } catch {
+    return '';
+  }
+}
+
+/** One word for how a call ended. */
+export function outcomeLabel(outcome: Outcome): string {
+  return outcome.kind === 'ok' ? (outcome.isError ? 'error' : 'ok') : outcome.kind.replace('_', ' ');
+}
+
+/** What a call gave, in a few words: the result's text, or why there is none. */
+export function outcomeText(outcome: Outcome): string {
+  switch (outcome.kind) {
+    case 'ok':
+      return resultText(outcome.raw.text);
+    case 'failed':
+    case 'cancelled':
+      return outcome.failure.message;
+    case 'unknown_tool':
+    case 'invalid':
+    case 'denied':
+      return outcome.reasons.map((reason) => reason.text).join(' ');
+    case 'parked':
+      return `waiting for approval ${outcome.approval}`;
+    case 'input_required':
+      return 'the server asks for more input';
+  }
+}
+
+function resultText(raw: string): string {
+  try {
+    const { content, structuredContent } = JSON.parse(raw) as { content?: Json; structuredContent?: Json };
+    if (structuredContent !== undefined) return JSON.stringify(structuredContent);
+    if (!Array.isArray(content)) return raw;
+    const parts = content.map((block) => {
+      if (block === null || typeof block !== 'object' || Array.isArray(block)) return JSON.stringify(block);
+      return typeof block.text === 'string' ? block.text : `[${String(block.type)}]`;
+    });
+    return parts.length === 0 ? '(empty)' : parts.join(' ');
+  } catch {
+    return raw;
+  }
+}

@@ -1,0 +1,98 @@
+import { type CatalogHandle, createCatalog } from '../catalog/index.ts';
+import type { Decision, Identity, ToolDefinition } from '../contracts/index.ts';
+import { BridleError, printable } from '../tools/index.ts';
+import type { CommandIo, ParsedCommand } from './command.ts';
+import { columns } from './help.ts';
+import { interruptible } from './interrupt.ts';
+import { flag, stringOption } from './parse.ts';
+import { styleFor } from './style.ts';
+import { openWorkspace, reasonLine, type Workspace, warn } from './workspace.ts';
+
+/** `bridle tools list`. */
+export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number> {
+  const [verb] = parsed.positionals;
+  if (verb !== 'list') {
+    throw new BridleError('usage', `There is no 'bridle tools ${printable(verb ?? '')}'.`, {
+      hint: "It is 'bridle tools list'.",
+    });
+  }
+  return withCatalog(parsed, io, async ({ catalog, workspace, who }) => {
+    const tools = catalog.list(who).map((tool) => ({ tool, decision: decisionFor(workspace, who, tool) }));
+    if (flag(parsed, 'json')) {
+      io.stdout.write(`${JSON.stringify(await listing(tools, catalog, workspace), null, 2)}\n`);
+      return 0;
+    }
+    const style = styleFor(io.stdout, io.env);
+    if (tools.length === 0) io.stdout.write('No tools.\n');
+    const rows: (readonly [string, string])[] = [];
+    for (const { tool, decision } of tools) {
+      const effect = (await decision).effect;
+      const first = tool.description.split('\n')[0] ?? '';
+      rows.push([printable(tool.ref.name), `${effect.padEnd(5)}  ${printable(first, { maxLength: 90 })}`]);
+    }
+    if (rows.length > 0) io.stdout.write(`${columns(rows).join('\n')}\n`);
+    const aside = catalog.setAside();
+    if (aside.length > 0) io.stdout.write(`\n${style.yellow('Set aside:')}\n`);
+    for (const { server, tool, reasons } of aside) {
+      const name = printable(server === null ? tool : `${server}/${tool}`);
+      for (const reason of reasons) io.stdout.write(`  ${name}: ${reasonLine(reason)}\n`);
+    }
+    return 0;
+  });
+}
+
+export interface OpenCatalog {
+  readonly catalog: CatalogHandle;
+  readonly workspace: Workspace;
+  readonly who: Identity;
+}
+
+/** Starts the project's servers, lists their tools, and ends the servers after `use`. */
+export async function withCatalog(
+  parsed: ParsedCommand,
+  io: CommandIo,
+  use: (open: OpenCatalog) => Promise<number>,
+): Promise<number> {
+  return interruptible(async (signal) => {
+    const workspace = await openWorkspace(parsed, io, signal);
+    try {
+      const catalog = createCatalog({ sources: workspace.sources, policy: workspace.compiled.policy });
+      await catalog.refresh(signal);
+      warn(catalog.problems(), io);
+      const who: Identity = { agent: stringOption(parsed, 'agent') ?? 'main', via: 'terminal' };
+      const status = await use({ catalog, workspace, who });
+      catalog.close();
+      return status;
+    } finally {
+      await workspace.close();
+    }
+  }, io);
+}
+
+/** What a call of this tool would meet when only its name is looked at. */
+async function decisionFor({ compiled }: Workspace, who: Identity, tool: ToolDefinition): Promise<Decision> {
+  return compiled.policy.decide(who, tool, { args: {}, labels: new Set() });
+}
+
+async function listing(
+  tools: readonly { readonly tool: ToolDefinition; readonly decision: Promise<Decision> }[],
+  catalog: CatalogHandle,
+  workspace: Workspace,
+) {
+  return {
+    tools: await Promise.all(
+      tools.map(async ({ tool, decision }) => ({
+        name: tool.ref.name,
+        server: tool.ref.server?.key ?? null,
+        tool: tool.ref.tool,
+        description: tool.description,
+        effect: tool.effect,
+        decision: (await decision).effect,
+        inputSchema: tool.inputSchema,
+      })),
+    ),
+    setAside: catalog.setAside(),
+    problems: catalog.problems(),
+    notStarted: workspace.project.notStarted,
+  };
+}

@@ -1,0 +1,107 @@
+import type { TraceEvent } from '../contracts/index.ts';
+import { listTraces, readTrace, type TraceSummary } from '../dispatch/index.ts';
+import { BridleError, printable } from '../tools/index.ts';
+import type { CommandIo, ParsedCommand } from './command.ts';
+import { columns } from './help.ts';
+import { flag, numberOption } from './parse.ts';
+import { tracesDir } from './run.ts';
+import { stepPrinter } from './steps.ts';
+import { type Style, styleFor } from './style.ts';
+
+const SHOWN = 20;
+
+/** `bridle trace list` and `bridle trace show [RUN]`. */
+export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number> {
+  const [verb, id] = parsed.positionals;
+  if (verb === 'list' && id === undefined) return list(parsed, io);
+  if (verb === 'show') return show(id, parsed, io);
+  throw new BridleError('usage', `There is no 'bridle trace ${printable(parsed.positionals.join(' '))}'.`, {
+    hint: "It is 'bridle trace list' or 'bridle trace show [RUN]'.",
+  });
+}
+
+async function list(parsed: ParsedCommand, io: CommandIo): Promise<number> {
+  const traces = (await listTraces(tracesDir(io))).slice(0, numberOption(parsed, 'limit') ?? SHOWN);
+  if (flag(parsed, 'json')) {
+    io.stdout.write(`${JSON.stringify(traces, null, 2)}\n`);
+  } else if (traces.length === 0) {
+    io.stdout.write(`No runs in ${tracesDir(io)} yet: 'bridle run "task"' makes one.\n`);
+  } else {
+    io.stdout.write(`${columns(traces.map((trace) => [trace.run, summary(trace)] as const)).join('\n')}\n`);
+  }
+  return 0;
+}
+
+function summary({ startedAt, end, calls, model, task }: TraceSummary): string {
+  const when = new Date(startedAt).toISOString().slice(0, 19).replace('T', ' ');
+  const how = (end ?? 'broke off or running').padEnd(9);
+  return `${when}  ${how}  ${calls} calls  ${printable(model)}  ${printable(task, { maxLength: 60 })}`;
+}
+
+async function show(id: string | undefined, parsed: ParsedCommand, io: CommandIo): Promise<number> {
+  const { file } = await findTrace(id, io);
+  const style = styleFor(io.stdout, io.env);
+  let skipped = 0;
+  const onSkipped = () => {
+    skipped += 1;
+  };
+  const steps = stepPrinter((text) => io.stdout.write(text), style);
+  for await (const event of readTrace(file, onSkipped)) {
+    if (flag(parsed, 'json')) io.stdout.write(`${JSON.stringify(event)}\n`);
+    else showEvent(event, steps, style, io);
+  }
+  if (skipped > 0) io.stderr.write(`${skipped} torn or unknown lines of ${file} passed over\n`);
+  return 0;
+}
+
+async function findTrace(id: string | undefined, io: CommandIo): Promise<TraceSummary> {
+  const traces = await listTraces(tracesDir(io));
+  const matching = id === undefined ? traces.slice(0, 1) : traces.filter(({ run }) => run.startsWith(id));
+  const [found, another] = matching;
+  if (found && (!another || found.run === id)) return found;
+  const hint = "'bridle trace list' shows what there is.";
+  if (!found) {
+    const what = id === undefined ? 'There are no runs yet.' : `There is no run '${printable(id)}'.`;
+    throw new BridleError('trace_not_found', what, { hint });
+  }
+  throw new BridleError('usage', `'${printable(id ?? '')}' is the start of ${matching.length} runs; give more of it.`, {
+    hint,
+  });
+}
+
+function showEvent(event: TraceEvent, steps: ReturnType<typeof stepPrinter>, style: Style, io: CommandIo): void {
+  switch (event.type) {
+    case 'run':
+      io.stdout.write(
+        `${style.bold(printable(event.run))}  ${printable(event.agent)} with ${printable(event.model)}\n`,
+      );
+      io.stdout.write(`  ${printable(event.task, { newlines: true })}\n`);
+      return;
+    case 'model':
+      steps.onProgress({ type: 'message', message: event.message, stopReason: event.stopReason });
+      return;
+    case 'intent':
+      steps.onProgress({ type: 'call', callId: event.callId, name: event.name, args: event.args });
+      return;
+    case 'call':
+      steps.recorder.outcome(event.call);
+      return;
+    case 'limit':
+    case 'abort':
+    case 'edit':
+      io.stdout.write(`${style.yellow(event.type)} ${printable(JSON.stringify(event.detail))}\n`);
+      return;
+    case 'end': {
+      const { text } = (event.detail ?? {}) as { text?: unknown };
+      io.stdout.write(
+        `${style.bold(event.how)}${typeof text === 'string' ? `: ${printable(text, { newlines: true })}` : ''}\n`,
+      );
+      return;
+    }
+    case 'input':
+    case 'decided':
+    case 'outcome':
+      // The call's own line tells these once more, and whole.
+      return;
+  }
+}

@@ -1,0 +1,80 @@
+import type { Reason, Source } from '../contracts/index.ts';
+import { loadProject, type Project, previewsFor, trustPrompt } from '../host/index.ts';
+import { connectStdio, mcpSource, type StdioConnection } from '../mcp/client/index.ts';
+import { type CompiledPolicy, compilePolicy } from '../policy/index.ts';
+import { BridleError, printable } from '../tools/index.ts';
+import type { CommandIo, ParsedCommand } from './command.ts';
+import { flag, listOption, stringOption } from './parse.ts';
+import { styleFor } from './style.ts';
+
+/** The project at hand, ready for an agent: its servers as sources (nothing is started yet) and its rules compiled. */
+export interface Workspace {
+  readonly project: Project;
+  readonly compiled: CompiledPolicy;
+  readonly sources: readonly Source[];
+  /** Whether a person sits at the terminal and can be asked. */
+  readonly attended: boolean;
+  /** Ends every server that was started. */
+  close(): Promise<void>;
+}
+
+/**
+ * Reads the project of the folder that the command was run in, settles its trust, and prints every warning.
+ *
+ * @throws BridleError `project_not_trusted`, `config_…`, and `usage` for a rule or mode on the command line that can't
+ *   be read
+ */
+export async function openWorkspace(parsed: ParsedCommand, io: CommandIo, signal: AbortSignal): Promise<Workspace> {
+  const attended = io.stdin.isTTY === true && io.stderr.isTTY === true;
+  const mode = stringOption(parsed, 'mode');
+  const project = await loadProject({
+    cwd: io.cwd,
+    env: io.env,
+    mcpConfigFiles: listOption(parsed, 'mcp-config'),
+    allow: listOption(parsed, 'allow'),
+    trustProject: flag(parsed, 'trust-project'),
+    signal,
+    ...(mode !== undefined && { mode }),
+    ...(attended && { askTrust: trustPrompt({ input: io.stdin, output: io.stderr }) }),
+  });
+  const compiled = compilePolicy(project.layers, project.mode === undefined ? {} : { mode: project.mode });
+  refuseBadFlags(compiled.problems, mode);
+  warn([...project.warnings, ...compiled.problems], io);
+  for (const { key, reasons } of project.notStarted) {
+    for (const reason of reasons) warn([{ ...reason, text: `Server "${key}" is not started: ${reason.text}` }], io);
+  }
+  const connections: StdioConnection[] = project.servers.map((server) =>
+    connectStdio(server, { projectRoot: project.root }),
+  );
+  return {
+    project,
+    compiled,
+    attended,
+    sources: connections.map((connection) =>
+      mcpSource(connection, { previews: previewsFor(project.previews, connection.server.key) }),
+    ),
+    async close() {
+      await Promise.all(connections.map((connection) => connection.close()));
+    },
+  };
+}
+
+/** What stands in a file is reported and lived with; what was just typed can be typed again. */
+function refuseBadFlags(problems: readonly Reason[], mode: string | undefined): void {
+  const typed = problems.find(
+    ({ code, source }) => source?.file === '--allow' || (mode !== undefined && code === 'mode_unknown'),
+  );
+  if (typed) throw new BridleError('usage', typed.text, { hint: "See 'bridle run --help'." });
+}
+
+/** Prints reasons as warnings on stderr, each with its place. */
+export function warn(reasons: readonly Reason[], io: CommandIo): void {
+  const style = styleFor(io.stderr, io.env);
+  for (const reason of reasons) io.stderr.write(`${style.yellow('warning:')} ${reasonLine(reason)}\n`);
+}
+
+/** A reason with the place it comes from, on one line. */
+export function reasonLine({ text, source }: Reason): string {
+  const place = source ? ` (${source.file}${source.line === undefined ? '' : `:${source.line}`})` : '';
+  return printable(`${text}${place}`);
+}
