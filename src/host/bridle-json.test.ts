@@ -1,0 +1,109 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, test } from 'vitest';
+import { BridleError } from '../tools/index.ts';
+import { readBridleFile } from './bridle-json.ts';
+import { BRIDLE_KEYS, PERMISSION_KEYS, PREVIEW_KEYS } from './bridle-keys.ts';
+import { parseConfig } from './config-file.ts';
+
+const schema = JSON.parse(readFileSync(new URL('../../schema/bridle.schema.json', import.meta.url), 'utf8'));
+const accepts = new Ajv2020({ strict: true, strictRequired: false }).compile(schema);
+
+const read = (text: string, owner: 'user' | 'project' = 'user') =>
+  readBridleFile(parseConfig('/p/bridle.json', text), owner);
+const codes = (text: string, owner: 'user' | 'project' = 'user') => read(text, owner).warnings.map(({ code }) => code);
+
+describe('the published schema', () => {
+  test('documents exactly the keys that are read, each with a description', () => {
+    expect(Object.keys(schema.properties).sort()).toEqual([...BRIDLE_KEYS].sort());
+    expect(Object.keys(schema.$defs.permissions.properties).sort()).toEqual([...PERMISSION_KEYS].sort());
+    expect(Object.keys(schema.$defs.preview.properties).sort()).toEqual([...PREVIEW_KEYS].sort());
+    const documented = [...Object.values(schema.properties), schema.$defs.permissions, schema.$defs.rule];
+    for (const property of documented as { $ref?: string; description?: string }[]) {
+      expect(property.$ref ?? property.description).toBeTruthy();
+    }
+  });
+
+  test('its examples are valid and read without a warning', () => {
+    expect(schema.examples.length).toBeGreaterThan(1);
+    for (const example of schema.examples) {
+      expect(accepts(example)).toBe(true);
+      expect(codes(JSON.stringify(example))).toEqual([]);
+    }
+  });
+
+  const documents: readonly string[] = [
+    '{}',
+    '{"permissions": {}}',
+    '{"permissions": {"allow": []}}',
+    '{"permissions": {"alow": ["x"]}}',
+    '{"permissions": {"deny": "mcp__fs"}}',
+    '{"permissions": {"deny": 7}}',
+    '{"permissions": []}',
+    '{"Permissions": {}}',
+    '{"mode": "plan"}',
+    '{"mode": 7}',
+    '{"previews": []}',
+    '{"previews": {"refund": {"tool": "get"}}}',
+    '{"previews": {"mcp__shop__*": {"tool": "get"}}}',
+    '{"previews": {"mcp__shop__refund": {"tool": ""}}}',
+    '{"previews": {"mcp__shop__refund": "get"}}',
+    '{"previews": {"mcp__shop__refund": {"tool": "get", "arguments": {"id": "/id"}}}}',
+    '{"previews": {"mcp__shop__refund": {"tool": "get", "arguments": {"id": "id"}}}}',
+    '{"previews": {"mcp__shop__refund": {"tool": "get", "arguments": {"id": "/a~2"}}}}',
+    '{"previews": {"mcp__shop__refund": {"tool": "get", "arguments": ["/id"]}}}',
+    '{"previews": {"mcp__shop__refund": {"tool": "get", "args": {}}}}',
+  ];
+  test.each(documents)('and the reader agree about %s', (text) => {
+    let clean: boolean;
+    try {
+      clean = codes(text).length === 0;
+    } catch (error) {
+      expect(error).toBeInstanceOf(BridleError);
+      clean = false;
+    }
+    expect(clean).toBe(accepts(JSON.parse(text)));
+  });
+});
+
+describe('readBridleFile', () => {
+  test('gives rules with the lines on which they stand', () => {
+    const file = read('{\n "permissions": {\n  "deny": [\n   "a",\n   "b", // why\n  ],\n },\n}');
+    expect(file.permissions.deny).toEqual(['a', 'b']);
+    expect(file.lineOf('deny', 1)).toBe(5);
+    expect(file.lineOf('allow', 0)).toBeUndefined();
+  });
+
+  test('takes no mode from a project', () => {
+    const text = '{"mode": "bypassPermissions"}';
+    expect(read(text, 'project').mode).toBeUndefined();
+    expect(codes(text, 'project')).toEqual(['mode_in_project']);
+    expect(read(text, 'user').mode).toBe('bypassPermissions');
+  });
+
+  test('a deny or ask written as one string holds, an allow so written allows nothing', () => {
+    expect(read('{"permissions": {"deny": "x", "ask": "y", "allow": "z"}}').permissions).toEqual({
+      deny: ['x'],
+      ask: ['y'],
+    });
+  });
+
+  test.each([
+    '{"permissions": {"deny": {"x": true}}}',
+    '{"permissions": null}',
+    '{"permissions": {"deny": ["x"], "deny": []}}',
+    '{"permissions": {"deny": ["x"]}, "permissions": {}}',
+  ])('rules that could be misread stop everything: %s', (text) => {
+    expect(() => read(text)).toThrow(expect.objectContaining({ code: 'config_rules_unreadable' }));
+  });
+
+  test('a preview argument named __proto__ is an argument like any other', () => {
+    const [preview] = read('{"previews": {"mcp__s__t": {"tool": "g", "arguments": {"__proto__": "/a"}}}}').previews;
+    expect(Object.entries(preview?.plan.arguments ?? {})).toEqual([['__proto__', '/a']]);
+  });
+
+  test('an unknown key is named with the one that was probably meant', () => {
+    expect(read('{"permissions": {"Deny": ["x"]}}').warnings[0]?.text).toContain('Did you mean "deny"?');
+    expect(read('{"mcpServers": {}}').warnings[0]?.text).toContain('.mcp.json');
+  });
+});

@@ -1,0 +1,163 @@
+import type { Node } from 'jsonc-parser';
+import type { PreviewPlan, Reason } from '../contracts/index.ts';
+import { MODES, type Permissions, type RuleKind } from '../policy/index.ts';
+import { BridleError, canonicalJson, sha256 } from '../tools/index.ts';
+import {
+  BRIDLE_KEYS,
+  FOREIGN_BRIDLE_KEYS,
+  FOREIGN_PERMISSION_KEYS,
+  PERMISSION_KEYS,
+  PREVIEW_KEYS,
+} from './bridle-keys.ts';
+import { type ConfigFile, kindOf } from './config-file.ts';
+import { jsonOf, type Member, membersOf, type TreeReader, treeReader, warnUnknownKeys } from './config-tree.ts';
+
+/** How the facts of a call are had before it is approved, as `bridle.json` maps it. */
+export interface PreviewEntry {
+  /** Names the tool whose calls are previewed, as a rule does. */
+  readonly rule: string;
+  readonly plan: Extract<PreviewPlan, { kind: 'tool' }>;
+  readonly hash: string;
+  readonly source: NonNullable<Reason['source']>;
+}
+
+export interface BridleFile {
+  readonly permissions: Permissions;
+  lineOf(kind: RuleKind, index: number): number | undefined;
+  readonly previews: readonly PreviewEntry[];
+  /** Only the user's own file may set it. */
+  readonly mode?: string;
+  readonly warnings: readonly Reason[];
+}
+
+/**
+ * Reads a `bridle.json`.
+ *
+ * @param owner whose file it is: a project's file sets no mode
+ * @throws BridleError `config_rules_unreadable` when it can't be told which rules the file means: running without a
+ *   deny that somebody wrote would be worse than not running
+ */
+export function readBridleFile(file: ConfigFile, owner: 'user' | 'project'): BridleFile {
+  const reader = treeReader(file);
+  const top = membersOf(reader, file.root, 'this file');
+  warnUnknownKeys(reader, top, BRIDLE_KEYS, 'this file', FOREIGN_BRIDLE_KEYS);
+  const rules = readPermissions(reader, file);
+  const mode = readMode(reader, top.get('mode')?.value, owner);
+  return {
+    permissions: rules.permissions,
+    lineOf: (kind, index) => {
+      const node = rules.nodes.get(kind)?.[index];
+      return node && file.at(node).line;
+    },
+    previews: readPreviews(reader, top.get('previews')?.value),
+    ...(mode !== undefined && { mode }),
+    warnings: reader.warnings,
+  };
+}
+
+interface RuleLists {
+  readonly permissions: Permissions;
+  readonly nodes: ReadonlyMap<RuleKind, readonly Node[]>;
+}
+
+function readPermissions(reader: TreeReader, file: ConfigFile): RuleLists {
+  const blocks = valuesNamed(file.root, 'permissions');
+  if (blocks.length > 1)
+    throw unreadable(file, blocks[1], '"permissions" stands twice, so it is open which one counts');
+  const block = blocks[0];
+  const nodes = new Map<RuleKind, readonly Node[]>();
+  if (!block) return { permissions: {}, nodes };
+  if (block.type !== 'object') {
+    throw unreadable(file, block, `"permissions" is ${kindOf(block)}; an object with allow, ask and deny is expected`);
+  }
+  const members = membersOf(reader, block, 'permissions');
+  warnUnknownKeys(reader, members, PERMISSION_KEYS, 'permissions', FOREIGN_PERMISSION_KEYS);
+  for (const kind of PERMISSION_KEYS) {
+    const lists = valuesNamed(block, kind);
+    if (lists.length > 1) throw unreadable(file, lists[1], `"${kind}" stands twice, so it is open which one counts`);
+    const list = lists[0];
+    if (!list) continue;
+    if (list.type === 'string') {
+      const effect = kind === 'allow' ? 'it allows nothing' : 'it is taken as a list of one rule';
+      reader.warn('rules_not_list', list, `"${kind}" is a string; a list of strings is expected, so ${effect}.`);
+      if (kind !== 'allow') nodes.set(kind, [list]);
+      continue;
+    }
+    if (list.type !== 'array') {
+      throw unreadable(file, list, `"${kind}" is ${kindOf(list)}; a list of strings is expected`);
+    }
+    nodes.set(kind, list.children ?? []);
+  }
+  // Entries that aren't strings are left for the policy, which reports them with the rest of what is wrong with rules.
+  const texts = [...nodes].map(([kind, list]) => [kind, list.map((node) => jsonOf(node) as string)] as const);
+  return { permissions: Object.fromEntries(texts), nodes };
+}
+
+function valuesNamed(object: Node, name: string): readonly Node[] {
+  return (object.children ?? []).flatMap(({ children }) => {
+    const [key, value] = children ?? [];
+    return value && key?.value === name ? [value] : [];
+  });
+}
+
+function unreadable(file: ConfigFile, node: Node | undefined, what: string): BridleError {
+  const { line } = file.at(node ?? file.root);
+  return new BridleError('config_rules_unreadable', `${file.path}:${line}: ${what}.`, {
+    hint: 'Nothing runs before the rules can be read: correct the file.',
+  });
+}
+
+function readMode(reader: TreeReader, node: Node | undefined, owner: 'user' | 'project'): string | undefined {
+  if (!node) return undefined;
+  if (owner === 'project') {
+    const text = 'A mode never comes from a project: write it in your own bridle.json or give --mode. It is ignored.';
+    reader.warn('mode_in_project', node, text);
+    return undefined;
+  }
+  if (node.type === 'string') return String(node.value);
+  reader.warn('odd_value', node, `"mode" is ${kindOf(node)}; one of ${MODES.join(', ')} is expected.`);
+  return undefined;
+}
+
+function readPreviews(reader: TreeReader, node: Node | undefined): readonly PreviewEntry[] {
+  if (!node) return [];
+  if (node.type !== 'object') {
+    reader.warn(
+      'previews_not_object',
+      node,
+      `"previews" is ${kindOf(node)}; an object from tool to preview is expected.`,
+    );
+    return [];
+  }
+  return [...membersOf(reader, node, 'previews')].flatMap(([rule, member]) => readPreview(reader, rule, member) ?? []);
+}
+
+function readPreview(reader: TreeReader, rule: string, { key, value }: Member): PreviewEntry | undefined {
+  const where = `the preview of "${rule}"`;
+  const refuse = (at: Node, what: string) =>
+    void reader.warn('preview_invalid', at, `${where} ${what}; it is ignored.`);
+  if (!/^mcp__.+__.+$/.test(rule) || /[*(]/.test(rule)) {
+    return refuse(key, 'must name one tool of one server, as in "mcp__shop__refund"');
+  }
+  if (value.type !== 'object') return refuse(value, `is ${kindOf(value)}; an object is expected`);
+  const members = membersOf(reader, value, where);
+  warnUnknownKeys(reader, members, PREVIEW_KEYS, where);
+  const tool = members.get('tool')?.value;
+  if (tool?.type !== 'string' || tool.value === '') {
+    return refuse(tool ?? key, 'has no "tool": the read-only tool of the same server that tells the facts');
+  }
+  const mapped = members.get('arguments')?.value;
+  if (mapped && mapped.type !== 'object') return refuse(mapped, `has "arguments" that are ${kindOf(mapped)}`);
+  const pointers: [string, string][] = [];
+  for (const [name, { value: pointer }] of mapped ? membersOf(reader, mapped, where) : []) {
+    if (pointer.type !== 'string' || !/^(\/([^~]|~[01])*)?$/.test(String(pointer.value))) {
+      return refuse(pointer, `gives "${name}" no JSON Pointer, as in "/order/id"`);
+    }
+    pointers.push([name, String(pointer.value)]);
+  }
+  const toolName = String(tool.value);
+  // `fromEntries` defines properties, so a name such as `__proto__` is a key like any other.
+  const plan = { kind: 'tool', tool: toolName, arguments: Object.fromEntries(pointers), by: 'config' } as const;
+  const hash = sha256(canonicalJson([rule, jsonOf(value)]));
+  return { rule, plan, hash, source: reader.file.at(key) };
+}

@@ -1,0 +1,77 @@
+import type { Node } from 'jsonc-parser';
+import type { Json, Reason } from '../contracts/index.ts';
+import type { ConfigFile } from './config-file.ts';
+import { nearestKey } from './nearest-key.ts';
+import { hostReason } from './reason.ts';
+
+export interface Member {
+  readonly key: Node;
+  readonly value: Node;
+}
+
+/** Reads the tree of one file and collects what is odd about it. */
+export interface TreeReader {
+  readonly file: ConfigFile;
+  readonly warnings: Reason[];
+  warn(code: string, node: Node, text: string): void;
+}
+
+export function treeReader(file: ConfigFile): TreeReader {
+  const warnings: Reason[] = [];
+  return {
+    file,
+    warnings,
+    warn: (code, node, text) => void warnings.push(hostReason(code, text, file.at(node))),
+  };
+}
+
+/**
+ * The members of an object by key. Where a key stands twice, the last one counts, as in every JSON parser, and a
+ * warning says so.
+ */
+export function membersOf(reader: TreeReader, node: Node, where: string): ReadonlyMap<string, Member> {
+  const members = new Map<string, Member>();
+  for (const property of node.children ?? []) {
+    const [key, value] = property.children ?? [];
+    if (!key || !value) continue;
+    const name = String(key.value);
+    if (members.has(name)) {
+      reader.warn('duplicate_key', key, `"${name}" stands twice in ${where}; the last one counts.`);
+      members.delete(name);
+    }
+    members.set(name, { key, value });
+  }
+  return members;
+}
+
+/**
+ * Warns for each key that isn't known.
+ *
+ * @param hints what to say about keys that other programs know
+ */
+export function warnUnknownKeys(
+  reader: TreeReader,
+  members: ReadonlyMap<string, Member>,
+  known: readonly string[],
+  where: string,
+  hints: ReadonlyMap<string, string> = new Map(),
+): void {
+  for (const [name, { key }] of members) {
+    if (known.includes(name)) continue;
+    const near = nearestKey(name, known);
+    const advice = hints.get(name) ?? (near ? `Did you mean "${near}"?` : `Known keys: ${known.join(', ')}.`);
+    reader.warn('unknown_key', key, `"${name}" in ${where} is not known and has no effect. ${advice}`);
+  }
+}
+
+/** The value of a node. Objects have no prototype, so that `__proto__` is a key like any other. */
+export function jsonOf(node: Node): Json {
+  if (node.type === 'array') return (node.children ?? []).map(jsonOf);
+  if (node.type !== 'object') return node.value as Json;
+  const object: { [key: string]: Json } = Object.create(null);
+  for (const property of node.children ?? []) {
+    const [key, value] = property.children ?? [];
+    if (key && value) object[String(key.value)] = jsonOf(value);
+  }
+  return object;
+}

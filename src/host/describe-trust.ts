@@ -1,0 +1,112 @@
+import { sha256 } from '../tools/index.ts';
+import type { BridleFile } from './bridle-json.ts';
+import type { ConfigFile } from './config-file.ts';
+import type { McpEntry, McpFile, StdioEntry } from './mcp-json.ts';
+import { variablesUsed } from './server-entry.ts';
+import type { TrustRecord } from './trust-store.ts';
+import { shellLine, visibleText } from './visible-text.ts';
+
+/** One thing that a project would do or loosen once it is trusted. */
+export interface TrustItem {
+  /** Unique within the project, e.g. `server fs`. */
+  readonly name: string;
+  readonly hash: string;
+  /** What to show: plain text without unseen characters; nothing is shortened. */
+  readonly lines: readonly string[];
+  /** Against the last approval of this folder. */
+  readonly state: 'first' | 'new' | 'changed' | 'same';
+}
+
+export interface TrustRequest {
+  /** The project folder's real path. */
+  readonly root: string;
+  readonly items: readonly TrustItem[];
+  /** Items of the last approval that are gone. */
+  readonly gone: readonly string[];
+  /** What to remember when the answer is yes. */
+  readonly record: Omit<TrustRecord, 'at'>;
+  /** Whether the last approval covers all of this, file by file and item by item. */
+  readonly covered: boolean;
+}
+
+/** Variables that decide which code a program loads, so their values are part of the command. */
+const LOADS_CODE =
+  /^(PATH|BASH_ENV|ENV|IFS|NODE_OPTIONS|NODE_PATH|PYTHON.*|RUBYOPT|RUBYLIB|PERL5.*|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|LD_.*|DYLD_.*|GIT_.*|npm_config_.*|NPM_CONFIG_.*|PIP_.*|UV_.*|DOCKER_.*|.*_BASE_URL|.*_PROXY)$/i;
+
+/**
+ * What would be trusted: each server's command whole, the variables it is given and takes, each allow rule, each
+ * preview.
+ *
+ * @param known the last approval of this folder, if any
+ */
+export function describeTrust(
+  root: string,
+  files: { readonly mcp?: ConfigFile | undefined; readonly bridle?: ConfigFile | undefined },
+  read: { readonly mcp?: McpFile | undefined; readonly bridle?: BridleFile | undefined },
+  known: TrustRecord | undefined,
+): TrustRequest {
+  const drafts = [...(read.mcp?.entries ?? []).flatMap(serverItem), ...(read.bridle ? bridleItems(read.bridle) : [])];
+  const items = drafts.map((draft) => ({ ...draft, state: stateOf(draft, known) }));
+  const hashes = new Map<string, string>();
+  if (files.mcp) hashes.set('.mcp.json', files.mcp.hash);
+  if (files.bridle) hashes.set('bridle.json', files.bridle.hash);
+  const names = new Set(items.map(({ name }) => name));
+  const sameFiles =
+    known?.files.size === hashes.size && [...hashes].every(([name, hash]) => known.files.get(name) === hash);
+  return {
+    root,
+    items,
+    gone: [...(known?.items.keys() ?? [])].filter((name) => !names.has(name)),
+    record: { path: root, files: hashes, items: new Map(items.map(({ name, hash }) => [name, hash])) },
+    covered: items.length === 0 || (sameFiles && items.every(({ state }) => state === 'same')),
+  };
+}
+
+type Draft = Omit<TrustItem, 'state'>;
+
+function stateOf({ name, hash }: Draft, known: TrustRecord | undefined): TrustItem['state'] {
+  if (!known) return 'first';
+  const before = known.items.get(name);
+  if (before === undefined) return 'new';
+  return before === hash ? 'same' : 'changed';
+}
+
+function serverItem(entry: McpEntry): readonly Draft[] {
+  const name = visibleText(`server ${entry.key}`);
+  if (entry.kind === 'stdio') return [{ name, hash: entry.hash, lines: stdioLines(entry) }];
+  if (entry.url === undefined) return [];
+  return [
+    {
+      name,
+      hash: entry.hash,
+      lines: [`server ${shellLine([entry.key])} at ${visibleText(entry.url)} (not started yet)`],
+    },
+  ];
+}
+
+function stdioLines(entry: StdioEntry): readonly string[] {
+  const lines = [`server ${shellLine([entry.key])} runs:`, `  ${shellLine([entry.command, ...entry.args])}`];
+  if (entry.cwd !== undefined) lines.push(`  in the folder ${shellLine([entry.cwd])}`);
+  const set = [...entry.env].map(([name, value]) => (LOADS_CODE.test(name) ? `${name}=${shellLine([value])}` : name));
+  if (set.length > 0) lines.push(`  sets ${visibleText(set.join(', '))}`);
+  const takes = variablesUsed(entry).filter((name) => name !== 'CLAUDE_PROJECT_DIR');
+  if (takes.length > 0) lines.push(`  takes from your environment: ${takes.join(', ')}`);
+  if (entry.trustAnnotations) lines.push('  is taken at its word about which of its tools only read');
+  return lines;
+}
+
+function bridleItems(bridle: BridleFile): readonly Draft[] {
+  const rules = (bridle.permissions.allow ?? []).map((rule) => {
+    const text = visibleText(typeof rule === 'string' ? rule : JSON.stringify(rule));
+    return {
+      name: `allow ${text}`,
+      hash: sha256(JSON.stringify(rule)),
+      lines: [`lets run without a question: ${text}`],
+    };
+  });
+  const previews = bridle.previews.map(({ rule, plan, hash }) => {
+    const text = visibleText(`before ${rule} is asked about, ${plan.tool} of the same server is called for the facts`);
+    return { name: visibleText(`preview ${rule}`), hash, lines: [text] };
+  });
+  return [...rules, ...previews];
+}

@@ -1,0 +1,16 @@
+/**
+ * Rule of this folder: nothing from a project's folder starts or loosens anything before a person trusted exactly that
+ * text; what tightens holds at once. Files that people already have are read as they are, and what is odd is said.
+ */
+
+export type { TrustItem, TrustRequest } from './describe-trust.ts';
+export { describeTrust } from './describe-trust.ts';
+export type { LineStream } from './line-input.ts';
+export type { LoadProjectOptions, Project } from './load-project.ts';
+export { loadProject } from './load-project.ts';
+export { type PreviewMapping, previewsFor } from './previews.ts';
+export { questionText } from './question-text.ts';
+export { type ScriptedAnswer, scriptedAsker } from './scripted-asker.ts';
+export type { ServerEntry } from './server-entry.ts';
+export { type TerminalAskerOptions, terminalAsker } from './terminal-asker.ts';
+export { type TrustAsker, trustPrompt, trustText } from './trust-prompt.ts';

@@ -1,0 +1,58 @@
+import type { TrustItem, TrustRequest } from './describe-trust.ts';
+import { type LineStream, lineInput } from './line-input.ts';
+import { visibleText } from './visible-text.ts';
+
+/** Asks a person whether a project may do what it says. */
+export type TrustAsker = (request: TrustRequest, signal: AbortSignal) => Promise<boolean>;
+
+/** Everything that is asked for, as plain text. */
+export function trustText(request: TrustRequest): string {
+  const again = request.items.some(({ state }) => state !== 'first');
+  const lines = [
+    again
+      ? `The files of ${visibleText(request.root)} have changed since you trusted them:`
+      : `${visibleText(request.root)} is not trusted yet. If you trust it:`,
+    '',
+    ...request.items.flatMap(itemLines),
+    ...request.gone.map((name) => `  gone: ${name}`),
+  ];
+  if (again && request.gone.length === 0 && request.items.every(({ state }) => state === 'same')) {
+    lines.push(
+      '',
+      'All of this is as you trusted it; something else in the files has changed, such as a comment or a rule.',
+    );
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+const MARKS: Readonly<Record<TrustItem['state'], string>> = {
+  first: '',
+  new: 'NEW: ',
+  changed: 'CHANGED: ',
+  same: 'as before: ',
+};
+
+function itemLines({ lines, state }: TrustItem): readonly string[] {
+  return lines.map((line, index) => `  ${index === 0 ? MARKS[state] : ''}${line}`);
+}
+
+/**
+ * The question in a terminal. Only `y` or `yes` is a yes; the end of the input and an abort are a no.
+ *
+ * @param output where the question goes: stderr, as stdout belongs to the answer
+ */
+export function trustPrompt({
+  input,
+  output,
+}: {
+  readonly input: LineStream;
+  readonly output: { write(text: string): unknown };
+}): TrustAsker {
+  const lines = lineInput(input);
+  return async (request, signal) => {
+    output.write(`\n${trustText(request)}\nTrust this folder? Remembered until the files change. [y/N] `);
+    const line = await lines.next(signal);
+    if (line === undefined) output.write('\n');
+    return /^y(es)?$/i.test(line?.trim() ?? '');
+  };
+}
