@@ -1,5 +1,13 @@
 import type { Json, JsonObject } from '../../contracts/index.ts';
-import { type Candidate, fromFacts, fromWords, joinedPaths, type Sayings, type Source } from './candidates.ts';
+import {
+  type Candidate,
+  fromFacts,
+  fromWords,
+  type IdClaim,
+  joinedPaths,
+  type Sayings,
+  type Source,
+} from './candidates.ts';
 import type { Fact } from './facts.ts';
 import { sortOf } from './field-sort.ts';
 import type { Goal } from './goals.ts';
@@ -21,7 +29,8 @@ export interface Known {
   /** Values said in the sentences around the goal. */
   readonly around: readonly Mention[];
   readonly facts: readonly Fact[];
-  /** The user's answer to the question for these fields of a tool. */
+  readonly claims: readonly IdClaim[];
+  /** The user's answer to the question for a field. */
   readonly answer?: { readonly field: string; readonly text: string };
 }
 
@@ -36,6 +45,7 @@ export function fillArguments(card: ToolCard, goal: Goal, known: Known): Filled 
     ...(goal.rest !== undefined && { rest: goal.rest }),
     around: known.around,
     topic: new Set(card.nouns),
+    claims: known.claims,
   };
   const pathFields = card.fields.filter((field) => field.required && /^(?:path|query|text|name)$/.test(sortOf(field)));
   const offers = card.fields.flatMap((field) => {
@@ -43,7 +53,7 @@ export function fillArguments(card: ToolCard, goal: Goal, known: Known): Filled 
     const found = [
       ...words,
       ...answerFor(field, known),
-      ...unambiguous(fromFacts(field, known.facts), known.facts, goal),
+      ...unambiguous(fromFacts(field, known.facts, said), known.facts, goal),
     ];
     return found
       .filter(({ score }) => score >= (field.required ? WILL_DO : CERTAIN))

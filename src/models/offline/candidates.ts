@@ -29,8 +29,24 @@ export interface Sayings {
   readonly rest?: string;
   /** Values said beside the request: in the sentences around it. They count for less. */
   readonly around: readonly Mention[];
-  /** The words of the tool's own nouns and verb: they don't contradict a field. */
+  /** Stems of the tool's own nouns: they don't contradict a field. */
   readonly topic: ReadonlySet<string>;
+  /** Forms of ids that other fields of the request's tools give as examples. */
+  readonly claims: readonly IdClaim[];
+}
+
+/** The form of a field's example: who writes an id like that means this thing. */
+export interface IdClaim {
+  readonly shape: string;
+  readonly entity: readonly string[];
+}
+
+/** What the fields of all tools say of the ids they take. */
+export function idClaims(fields: readonly Field[]): IdClaim[] {
+  return fields.flatMap((field) => {
+    const example = exampleOf(field);
+    return example !== undefined && /\d/.test(example) ? [{ shape: shapeOf(example), entity: field.entity }] : [];
+  });
 }
 
 type FormTable = Readonly<Partial<Record<MentionKind, number>>>;
@@ -81,7 +97,7 @@ function offered(field: Field, sort: FieldSort, mention: Mention, said: Sayings,
   }
   const suits = SUITS[sort][mention.kind] ?? 0;
   if (suits === 0) return [];
-  if (sort === 'id' && contradicts(field, mention, said.topic)) return [];
+  if (sort === 'id' && contradicts(field, mention, said)) return [];
   let score = suits;
   const own = new Set([...field.words, ...field.entity].filter((word) => !FILLERS.has(word)));
   if (mention.cues.slice(0, 2).some((cue) => own.has(cue))) score += 0.6;
@@ -99,14 +115,17 @@ function offered(field: Field, sort: FieldSort, mention: Mention, said: Sayings,
 }
 
 /** "order O-104" is no transaction's id: the word before a value names another thing than the field does. */
-function contradicts(field: Field, mention: Mention, topic: ReadonlySet<string>): boolean {
+function contradicts(field: Field, mention: Mention, said: Sayings): boolean {
   const example = exampleOf(field);
   if (example !== undefined) return !sameShape(field, mention.text) && mention.kind !== 'number';
+  const claims = said.claims.filter(({ shape }) => shape === shapeOf(mention.text));
+  if (claims.length > 0 && !claims.some(({ entity }) => entity.some((word) => field.entity.includes(word))))
+    return true;
   const [cue, before] = mention.cues;
   const noun = cue !== undefined && (GENERIC_FIELD_WORDS.has(cue) || FILLERS.has(cue)) ? before : cue;
   if (noun === undefined || FILLERS.has(noun) || GENERIC_FIELD_WORDS.has(noun)) return false;
   const described = splitWords(field.description).map(stem);
-  return !field.entity.includes(noun) && !described.includes(noun) && !topic.has(noun);
+  return !field.entity.includes(noun) && !described.includes(noun) && !said.topic.has(noun);
 }
 
 function sameShape(field: Field, text: string): boolean {
@@ -180,22 +199,30 @@ export function joinedPaths(field: Field, said: Sayings): Candidate[] {
 /** Sorts that a result may fill: their name or form says that the value fits. Free text isn't among them. */
 const FROM_RESULTS: ReadonlySet<FieldSort> = new Set(['id', 'url', 'email', 'path', 'number', 'date']);
 
-/** What earlier calls offer for a field, by the names of both. */
-export function fromFacts(field: Field, facts: readonly Fact[]): Candidate[] {
+/**
+ * What earlier calls offer for a field, by the names of both. What a call was given counts only for a goal that names
+ * nothing itself; a path that ends in a file's name that was said counts always.
+ */
+export function fromFacts(field: Field, facts: readonly Fact[], said: Sayings): Candidate[] {
   const sort = sortOf(field);
   if (!FROM_RESULTS.has(sort)) return [];
-  const name = field.words.join(' ');
-  const entity = field.entity.join(' ');
   return facts.flatMap((fact) => {
-    const key = fact.words.join(' ');
-    let score = 0;
-    if (key === name && (key !== 'id' || field.entity.some((word) => fact.parents.includes(word)))) score = 1.5;
-    else if (sort !== 'id') score = 0;
-    else if (key === 'id' && field.entity.some((word) => fact.parents.includes(word))) score = 1.3;
-    else if (key === entity) score = 1.2;
-    if (score === 0) return [];
-    return candidate(field, String(fact.value), score, [], { from: 'result', call: fact.call, pointer: fact.pointer });
+    const source: Source = { from: 'result', call: fact.call, pointer: fact.pointer };
+    const file =
+      sort === 'path' ? said.mentions.find(({ text }) => String(fact.value).endsWith(`/${text}`)) : undefined;
+    if (file) return candidate(field, String(fact.value), 1.9, [file], source);
+    if (fact.given && said.mentions.length > 0) return [];
+    return candidate(field, String(fact.value), likeness(field, sort, fact), [], source);
   });
+}
+
+function likeness(field: Field, sort: FieldSort, fact: Fact): number {
+  const key = fact.words.join(' ');
+  const ofIt = field.entity.some((word) => fact.parents.includes(word));
+  if (key === field.words.join(' ') && (key !== 'id' || ofIt)) return 1.5;
+  if (sort !== 'id') return 0;
+  if (key === 'id' && ofIt) return 1.3;
+  return key === field.entity.join(' ') ? 1.2 : 0;
 }
 
 function candidate(
@@ -206,7 +233,7 @@ function candidate(
   source: Source = { from: 'conversation', text },
 ): Candidate[] {
   const value = convert(text, field.schema);
-  return value === undefined || text === '' ? [] : [{ value, source, score, uses }];
+  return value === undefined || text === '' || score <= 0 ? [] : [{ value, source, score, uses }];
 }
 
 function inside(said: Sayings, text: string): Mention[] {

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../contracts/index.ts';
+import { canonicalJson } from '../../tools/index.ts';
 
 /** What came back for a call: JSON documents, texts, and a line for each block that is neither. */
 export interface CallAnswer {
@@ -50,7 +51,7 @@ export function readTurns(messages: Json | undefined): Turn[] {
   return turns;
 }
 
-/** Reads a `tool_result` block. Text that is JSON becomes a document; a text that only repeats one is dropped. */
+/** Reads a `tool_result` block. Text that is JSON becomes a document; what only repeats a part of another is dropped. */
 export function readAnswer(block: JsonObject): CallAnswer {
   const documents: Json[] = [];
   const texts: string[] = [];
@@ -73,7 +74,15 @@ export function readAnswer(block: JsonObject): CallAnswer {
     if (only === undefined) unwrapped.push(document);
     else if (!texts.includes(only)) texts.push(only);
   }
-  return { isError: block.is_error === true, documents: unwrapped, texts, others };
+  const told = new Set(
+    unwrapped.flatMap((document) => (isObject(document) ? Object.values(document) : [])).map(canonicalJson),
+  );
+  return {
+    isError: block.is_error === true,
+    documents: unwrapped.filter((document) => !told.has(canonicalJson(document))),
+    texts: texts.filter((text) => !told.has(canonicalJson(text))),
+    others,
+  };
 }
 
 function parseDocument(text: string): JsonObject | Json[] | undefined {

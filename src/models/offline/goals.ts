@@ -9,6 +9,7 @@ import {
   PRONOUNS,
   QUESTION_WORDS,
   SHOWING_VERBS,
+  verbEffects,
   verbLikeness,
 } from './lexicon.ts';
 import { findMentions, type Mention } from './mentions.ts';
@@ -92,7 +93,9 @@ function readGoal(clause: string, isToolVerb: (word: string) => boolean, follows
   const isHead = !question && lead !== undefined && (isVerb(first) || isToolVerb(first));
   const mood = isHead ? 'command' : question ? 'question' : 'statement';
   const pronoun = splitWords(text).some((word) => PRONOUNS.has(word));
-  const rest = isHead && lead ? restOf(text, lead.end, first) : undefined;
+  const takesRest =
+    isHead && (searches(first) || verbEffects(first).some((effect) => effect !== 'read') || !isVerb(first));
+  const rest = takesRest && lead ? restOf(text, lead.end, first) : undefined;
   const topicAt = rest !== undefined && searches(first) ? text.lastIndexOf(rest) : text.length;
   const contents: Content[] = [];
   for (const { word, end } of words) {

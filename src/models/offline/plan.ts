@@ -1,29 +1,26 @@
-import type { Json, JsonObject } from '../../contracts/index.ts';
-import { canonicalJson } from '../../tools/index.ts';
-import { type Filled, fillArguments, type Known } from './arguments.ts';
-import type { Source } from './candidates.ts';
+import type { Json } from '../../contracts/index.ts';
 import { isObject, type PastCall, readTurns, type Turn } from './conversation.ts';
-import { callsAbout, factsOf } from './facts.ts';
-import { sortOf } from './field-sort.ts';
 import { type Goal, readGoals } from './goals.ts';
 import { findMentions } from './mentions.ts';
+import { type Answer, nextStep, type PlannedCall } from './next-step.ts';
 import { FITS, indexTools, rankTools, type ToolIndex } from './rank.ts';
 import { aboutItself, askFor, nothingFits, smallTalk } from './reply.ts';
 import { type Finished, reportOn } from './report.ts';
-import { type Field, readCards, type ToolCard } from './tool-card.ts';
-
-export interface PlannedCall {
-  readonly name: string;
-  readonly input: JsonObject;
-  /** Of every value in the input, by JSON Pointer. */
-  readonly sources: ReadonlyMap<string, Source>;
-}
+import { readCards } from './tool-card.ts';
 
 /** What to do next. */
 export type Plan =
   | { readonly kind: 'call'; readonly calls: readonly PlannedCall[] }
-  | { readonly kind: 'ask'; readonly text: string; readonly goal: number; readonly field: string }
+  | { readonly kind: 'ask'; readonly text: string; readonly about: Question }
   | { readonly kind: 'say'; readonly text: string };
+
+/** Which goal waits for which field of which tool, and what that field is about. */
+export interface Question {
+  readonly goal: number;
+  readonly tool: string;
+  readonly field: string;
+  readonly cues: readonly string[];
+}
 
 /** More calls than any chain needs: an end that doesn't depend on what tools answer. */
 const MAX_CALLS = 16;
@@ -46,7 +43,7 @@ interface Task {
   readonly text: string;
   readonly calls: readonly PastCall[];
   readonly earlier: readonly PastCall[];
-  readonly answers: readonly { readonly goal: number; readonly field: string; readonly text: string }[];
+  readonly answers: readonly (Answer & Question)[];
 }
 
 function planTurns(turns: readonly Turn[], tools: ToolIndex): Plan {
@@ -78,7 +75,7 @@ function taskOf(turns: readonly Turn[], tools: ToolIndex): Task | undefined {
     text: open.text,
     calls: [...open.calls, ...last.calls],
     earlier: open.earlier,
-    answers: [...open.answers, { goal: asked.goal, field: asked.field, text: last.text }],
+    answers: [...open.answers, { ...asked.about, text: last.text }],
   };
 }
 
@@ -115,12 +112,8 @@ function planTask(task: Task, tools: ToolIndex): Plan {
       continue;
     }
     const answers = task.answers.filter((answer) => answer.goal === at);
-    const whole = withAnswers(
-      goal,
-      goals.slice(0, at),
-      answers.map(({ text }) => text),
-    );
-    const step = nextStep(whole, { task, tools, around, from, answer: answers.at(-1) });
+    const whole = withAnswers(goal, goals.slice(0, at), answers);
+    const step = nextStep(whole, { ...task, tools, around, from, answer: answers.at(-1) });
     if (step.kind === 'unfit') {
       unfit.push(goal);
       continue;
@@ -135,11 +128,12 @@ function planTask(task: Task, tools: ToolIndex): Plan {
       if (ready.length > 0) break;
       const field = step.field.path.join('.');
       const report = finished.length > 0 ? `${reportOn(finished)}\n\n` : '';
-      return { kind: 'ask', text: `${report}${askFor(step.field)}`, goal: at, field };
+      const about = { goal: at, tool: step.tool, field, cues: step.field.entity };
+      return { kind: 'ask', text: `${report}${askFor(step.field)}`, about };
     }
-    if (ready.length > 0 && (!step.alone || goal.pronoun)) break;
+    if (ready.length > 0 && (!step.together || goal.pronoun)) break;
     ready.push(step.call);
-    if (!step.alone) break;
+    if (!step.together) break;
   }
   if (ready.length > 0 && task.calls.length < MAX_CALLS) return { kind: 'call', calls: ready };
   if (finished.length === 0) return { kind: 'say', text: nothingFits(tools.cards) };
@@ -148,107 +142,10 @@ function planTask(task: Task, tools: ToolIndex): Plan {
 }
 
 /** The goal together with what was answered about it, and with what "it" stands for. */
-function withAnswers(goal: Goal, before: readonly Goal[], answers: readonly string[]): Goal {
-  const said = answers.flatMap((text) => findMentions(text).map((mention) => ({ ...mention, cues: [] })));
+function withAnswers(goal: Goal, before: readonly Goal[], answers: readonly (Answer & Question)[]): Goal {
+  const said = answers.flatMap(({ text, cues }) => findMentions(text).map((mention) => ({ ...mention, cues })));
   const own = [...goal.mentions, ...said];
   const meant =
     own.length === 0 && goal.pronoun ? (before.findLast(({ mentions }) => mentions.length > 0)?.mentions ?? []) : [];
   return { ...goal, mentions: [...own, ...meant.slice(0, 1)] };
-}
-
-interface Setting {
-  readonly task: Task;
-  readonly tools: ToolIndex;
-  readonly around: Known['around'];
-  /** Calls before this one belong to goals that are done. */
-  readonly from: number;
-  readonly answer: { readonly field: string; readonly text: string } | undefined;
-}
-
-type Step =
-  | { readonly kind: 'unfit' }
-  | { readonly kind: 'ask'; readonly field: Field }
-  | { readonly kind: 'done'; readonly card: ToolCard; readonly call: PastCall; readonly next: number }
-  /** `alone`: others may be called in the same turn. */
-  | { readonly kind: 'call'; readonly call: PlannedCall; readonly alone: boolean };
-
-function nextStep(goal: Goal, setting: Setting): Step {
-  const known = knownTo(goal, setting);
-  const choice = choose(goal, setting.tools, known);
-  if (!choice) return { kind: 'unfit' };
-  const { card, filled } = choice;
-  const { calls } = setting.task;
-  const at = calls.findIndex(({ name }, index) => index >= setting.from && name === card.name);
-  const call = calls[at];
-  if (call) return { kind: 'done', card, call, next: at + 1 };
-  if (filled.missing.length === 0) {
-    return { kind: 'call', call: planned(card, filled), alone: card.effect === 'read' };
-  }
-  return chain(goal, card, filled, known, setting);
-}
-
-/** Results that may fill this goal's calls: those about the values it names, else those of the same request. */
-function knownTo(goal: Goal, { task, around, answer }: Setting): Known {
-  const named = new Set([...goal.mentions, ...around].filter(({ kind }) => kind === 'id').map(({ text }) => text));
-  const recent = goal.pronoun ? [...task.earlier.slice(-4), ...task.calls] : task.calls;
-  const calls = named.size > 0 ? callsAbout([...task.earlier, ...task.calls], named) : recent;
-  return { around, facts: calls.flatMap(factsOf), ...(answer && { answer }) };
-}
-
-function planned(card: ToolCard, filled: Filled): PlannedCall {
-  return { name: card.name, input: filled.input, sources: filled.sources };
-}
-
-/** The best tool, judged by what was asked and by whether what was said is what it needs. */
-function choose(goal: Goal, tools: ToolIndex, known: Known): { card: ToolCard; filled: Filled } | undefined {
-  let best: { card: ToolCard; filled: Filled; score: number } | undefined;
-  for (const { card, score } of rankTools(goal, tools).slice(0, 25)) {
-    const filled = fillArguments(card, goal, known);
-    const given = goal.mentions.length;
-    const used = filled.used.filter((mention) => goal.mentions.includes(mention)).length;
-    const needed = card.fields.filter(({ required }) => required).length;
-    const complete = needed === 0 ? 1 : 1 - filled.missing.length / needed;
-    const chainable = filled.missing.some((field) => sortOf(field) === 'id');
-    const fit = 0.2 * complete + (given === 0 ? 0 : 0.25 * (used / given) - (chainable ? 0 : 0.12));
-    // With no noun to go by, only the values can tell that the tool is meant.
-    if (goal.contents.every(({ weight }) => weight < 1) && (filled.missing.length > 0 || used === 0)) continue;
-    const total = score + fit - 0.1;
-    if (score >= FITS - 0.1 && total >= FITS && (!best || total > best.score + 1e-9))
-      best = { card, filled, score: total };
-  }
-  return best;
-}
-
-/** A value is missing: ask a tool that only reads and that may know it; else ask the user. */
-function chain(goal: Goal, card: ToolCard, filled: Filled, known: Known, { task, tools }: Setting): Step {
-  const [field] = filled.missing;
-  if (!field) return { kind: 'unfit' };
-  const words = new Set([
-    ...goal.contents.map(({ stem }) => stem),
-    ...goal.mentions.flatMap(({ cues }) => cues.slice(0, 1)),
-  ]);
-  const helpers = tools.cards
-    .filter((one) => one !== card && one.effect === 'read' && sortOf(field) === 'id')
-    .map((one) => {
-      const mine = fillArguments(one, goal, known);
-      const tells = field.entity.some((word) => one.descriptionWords.has(word) || one.nouns.includes(word));
-      const named = mine.used.length > 0 && one.nouns.some((noun) => words.has(noun));
-      return { one, mine, worth: (named ? 2 : mine.used.length > 0 ? 1 : 0) + (tells ? 1 : 0) };
-    });
-  const tried = new Map(task.calls.map((call) => [`${call.name} ${canonicalJson(call.input)}`, call]));
-  const able = helpers
-    .filter(({ mine, worth }) => mine.missing.length === 0 && worth >= 2)
-    .sort((a, b) => b.worth - a.worth);
-  for (const { one, mine } of able) {
-    const call = tried.get(`${one.name} ${canonicalJson(mine.input)}`);
-    if (!call) return { kind: 'call', call: planned(one, mine), alone: false };
-    if (call.answer.isError) return { kind: 'done', card: one, call, next: task.calls.indexOf(call) + 1 };
-  }
-  // Ask for what the user has spoken of: the order, not the payment behind it.
-  const wanted = helpers.flatMap(({ one, mine }) =>
-    one.nouns.some((noun) => words.has(noun))
-      ? mine.missing.filter(({ entity }) => entity.some((word) => words.has(word)))
-      : [],
-  );
-  return { kind: 'ask', field: (field.entity.some((word) => words.has(word)) ? undefined : wanted[0]) ?? field };
 }

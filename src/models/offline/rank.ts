@@ -1,4 +1,5 @@
 import { createIndex, type SearchIndex } from '../../search/index.ts';
+import { type IdClaim, idClaims } from './candidates.ts';
 import { sortOf } from './field-sort.ts';
 import type { Goal } from './goals.ts';
 import { verbEffects, verbLikeness } from './lexicon.ts';
@@ -8,6 +9,7 @@ import type { ToolCard } from './tool-card.ts';
 export interface ToolIndex {
   readonly cards: readonly ToolCard[];
   readonly search: SearchIndex;
+  readonly claims: readonly IdClaim[];
 }
 
 export interface Ranked {
@@ -28,7 +30,7 @@ export function indexTools(cards: readonly ToolCard[]): ToolIndex {
       { text: card.fields.map((field) => `${field.name} ${field.description}`).join(' '), weight: 0.5 },
     ],
   }));
-  return { cards, search: createIndex(docs) };
+  return { cards, search: createIndex(docs), claims: idClaims(cards.flatMap(({ fields }) => fields)) };
 }
 
 /** The tools that may do what the goal asks, best first. A question never gets a tool that changes something. */

@@ -52,7 +52,8 @@ function card(name: string, tool: JsonObject): ToolCard {
   const named = words.filter((word) => isVerb(word));
   const first = words[0] ?? '';
   // A name such as `refund_payment` begins with a verb that no list has.
-  const verbs = named[0] === first || words.length < 2 ? [...named] : [first, ...named];
+  const isVerbal = words.length > 1 || stem(first) === stem(opening[0] ?? '');
+  const verbs = named[0] === first || !isVerbal ? [...named] : [first, ...named];
   if (opening[0] !== undefined && !verbs.includes(opening[0])) verbs.push(opening[0]);
   const nouns = words.filter((word, at) => !(at === 0 && isVerb(word))).map(stem);
   const schema = tool.input_schema as JsonObject;
