@@ -3,6 +3,7 @@ import { type FixedArguments, fixArguments } from './arguments.ts';
 import { ask } from './ask.ts';
 import type { Call, Ended, Path, Permitted, Prepared, ToolPreview } from './call-path.ts';
 import { type Facts, gatherFacts, openFacts } from './facts.ts';
+import { isDecision } from './is-decision.ts';
 import { cancelled, ended, errorText, failed, reason, refused } from './outcomes.ts';
 import { misfit } from './prepare.ts';
 import { withinLimits } from './within-limits.ts';
@@ -109,11 +110,6 @@ async function judge(
     case 'cancelled':
       return ended(cancelled(call.ctx.signal, 'not_executed'));
   }
-}
-
-function isDecision(value: unknown): value is Decision {
-  if (typeof value !== 'object' || value === null || !('effect' in value) || !('reasons' in value)) return false;
-  return ['allow', 'ask', 'deny'].includes(String(value.effect)) && Array.isArray(value.reasons);
 }
 
 function policyFailed(why: string): Ended {

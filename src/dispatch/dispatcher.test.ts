@@ -59,7 +59,7 @@ describe('finding a tool', () => {
   test.each(['constructor', '__proto__', 'toString'])(
     'a tool named %s that does not exist is unknown',
     async (name) => {
-      expect((await bench([], shop()).call(`${name}`, {})).kind).toBe('unknown_tool');
+      expect((await bench([], shop()).call('', {}, { name })).kind).toBe('unknown_tool');
     },
   );
 });

@@ -19,6 +19,7 @@ import { commit, execute } from './execute.ts';
 import { finish, recordOf } from './finish.ts';
 import { cancelled, errorText, failed } from './outcomes.ts';
 import { prepare } from './prepare.ts';
+import { quietly } from './quietly.ts';
 import { createResultStore, type ResultStore } from './result-store.ts';
 
 const DEFAULT_IDLE_MS = 120_000;
@@ -105,11 +106,8 @@ async function walkRecorded(path: Path, call: Call): Promise<Outcome> {
     const text = `The call broke off inside the dispatcher: ${errorText(error)}`;
     outcome = failed(text, call.ledger.handedOver ? 'unknown' : 'not_executed');
   }
-  try {
-    path.recorder.outcome(recordOf(path, call, outcome));
-  } catch {
-    // A recorder that fails counts that itself; the answer isn't its to change.
-  }
+  // A recorder that fails counts that itself; the answer isn't its to change.
+  quietly(() => path.recorder.outcome(recordOf(path, call, outcome)));
   return outcome;
 }
 

@@ -1,7 +1,8 @@
-import type { CallContext, Failure, IntentRecord, Outcome, RawJson, SourceResult } from '../contracts/index.ts';
+import type { Failure, IntentRecord, Outcome, RawJson, SourceResult } from '../contracts/index.ts';
 import { canonicalJson, sha256, ToolFailure } from '../tools/index.ts';
 import type { Call, Committed, DispatchedContext, Ended, Path, Permitted, Ran } from './call-path.ts';
 import { cancelled, ended, errorText, failed } from './outcomes.ts';
+import { quietly } from './quietly.ts';
 import { backoffMs, mayRepeat, withAttempts } from './retry.ts';
 import { type Limited, type WorkScope, withinLimits } from './within-limits.ts';
 
@@ -89,7 +90,7 @@ async function runOnce(path: Path, call: Call, permit: Permitted, hardMs: number
 
 /** The caller's context, with the dispatcher's own signal, and with progress that starts the idle limit anew. */
 function sourceContext(path: Path, call: Call, scope: WorkScope): DispatchedContext {
-  const { callId, who, answers, onEvent, input } = call.ctx;
+  const { callId, who, answers, input } = call.ctx;
   return {
     callId,
     who,
@@ -102,19 +103,10 @@ function sourceContext(path: Path, call: Call, scope: WorkScope): DispatchedCont
     onEvent(event) {
       if (!scope.awaited()) return;
       if (event.kind === 'progress') scope.touch();
-      tell(onEvent && call.ctx, event);
+      quietly(() => call.ctx.onEvent?.(event));
     },
     ...(input && { input: (request: RawJson) => whilePaused(scope, () => call.ctx.input?.(request)) }),
   };
-}
-
-/** A listener that throws must not end the call that it listens to. */
-function tell(ctx: CallContext | undefined, event: Parameters<NonNullable<CallContext['onEvent']>>[0]): void {
-  try {
-    ctx?.onEvent?.(event);
-  } catch {
-    // The listener's own trouble.
-  }
 }
 
 /** While the server waits for the host's answer, it isn't the server that is silent. */

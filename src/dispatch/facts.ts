@@ -146,8 +146,8 @@ function readAnswer(result: Json): Json | undefined {
       ? [block.text]
       : [],
   );
-  if (pieces.length === 0) return undefined;
   const text = pieces.join('\n');
+  if (text.trim() === '') return undefined;
   try {
     return JSON.parse(text) as Json;
   } catch {

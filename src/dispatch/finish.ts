@@ -2,6 +2,7 @@ import type { CallOutcomeRecord, Json, Outcome, RawJson, ToolDefinition } from '
 import { compileSchema, cutAt, modelContent, rawFrom, type SchemaCheck } from '../tools/index.ts';
 import type { Call, Path, Ran } from './call-path.ts';
 import { errorText, failed, issueReasons } from './outcomes.ts';
+import { quietly } from './quietly.ts';
 
 type Ok = Extract<Outcome, { kind: 'ok' }>;
 
@@ -84,11 +85,7 @@ const NO_STRUCTURED = { path: '', message: 'the result has no structuredContent,
 /** An output schema that can't be compiled costs the check, never the result. */
 function tellUnusable(call: Call, error: unknown): undefined {
   const data = `The output schema can't be used, so the result was not checked: ${errorText(error)}`;
-  try {
-    call.ctx.onEvent?.({ kind: 'log', raw: rawFrom({ level: 'warning', data }) });
-  } catch {
-    // The listener's own trouble.
-  }
+  quietly(() => call.ctx.onEvent?.({ kind: 'log', raw: rawFrom({ level: 'warning', data }) }));
   return undefined;
 }
 

@@ -2,8 +2,10 @@ import type { Found, Json, ToolDefinition } from '../contracts/index.ts';
 import { compileSchema, type SchemaCheck } from '../tools/index.ts';
 import { type FixedArguments, fixArguments, jsonType } from './arguments.ts';
 import type { Call, Ended, Path, Prepared } from './call-path.ts';
+import { isDecision } from './is-decision.ts';
 import { jsonErrorAt } from './json-error.ts';
 import { ended, errorText, failed, issueReasons, noSuchTool, reason, refused, shown } from './outcomes.ts';
+import { quietly } from './quietly.ts';
 
 /** Longest text of arguments that aren't JSON that the record keeps. */
 const MOST_BROKEN_TEXT = 2_000;
@@ -32,14 +34,20 @@ function findSafely(path: Path, name: string): Found | undefined {
 
 /** A view that can't be had hides the tool: fail closed, and in the same words. The record keeps the true reason. */
 function visible(path: Path, call: Call, tool: ToolDefinition): boolean {
+  let why = 'it gave an answer that is none';
   try {
-    const view = path.policy.view(call.ctx.who, tool);
-    if (view.effect === 'allow' || view.effect === 'ask') return true;
-    call.ledger.decision = view;
+    const view: unknown = path.policy.view(call.ctx.who, tool);
+    if (isDecision(view)) {
+      if (view.effect !== 'deny') return true;
+      call.ledger.decision = view;
+      return false;
+    }
+    quietly(() => view);
   } catch (error) {
-    const text = `The policy could not say whether "${tool.ref.name}" may be seen: ${errorText(error)}`;
-    call.ledger.decision = { effect: 'deny', reasons: [reason('policy_failed', text)], policyVersion: 'unknown' };
+    why = errorText(error);
   }
+  const text = `The policy could not say whether "${tool.ref.name}" may be seen: ${why}`;
+  call.ledger.decision = { effect: 'deny', reasons: [reason('policy_failed', text)], policyVersion: 'unknown' };
   return false;
 }
 
