@@ -322,9 +322,7 @@ test('the SDK loads at the first reply only, and its log goes to stderr', async 
     const { createServer } = await import('vite');
     const vite = await createServer({ configFile: false, root: ${JSON.stringify(fileURLToPath(new URL('.', import.meta.url)))},
       logLevel: 'silent', server: { middlewareMode: true, ws: false, hmr: false, watch: null }, appType: 'custom' });
-    const { anthropicModel } = await vite.ssrLoadModule('/anthropic.ts');
-    await vite.ssrLoadModule('/openai/index.ts');
-    await vite.ssrLoadModule('/resolve-model.ts');
+    const { anthropicModel } = await vite.ssrLoadModule('/index.ts');
     const model = anthropicModel('claude-opus-5-5', { apiKey: 'k', baseURL: ${JSON.stringify(url)} });
     writeSync(2, 'IMPORTED\\n');
     await model.respond({ messages: [{ role: 'user', content: 'Hi' }] }, { signal: new AbortController().signal });
