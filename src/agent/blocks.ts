@@ -46,3 +46,15 @@ export function serverResultFor(block: Json): string | null {
 export function isThinking(block: Json | undefined): boolean {
   return isBlock(block, 'thinking') || isBlock(block, 'redacted_thinking');
 }
+
+/** The provider-run calls that are without a result after this content. */
+export function unfinishedAfter(before: readonly string[], content: readonly Json[]): readonly string[] {
+  const open = new Set(before);
+  for (const block of content) {
+    const called = serverCallId(block);
+    if (called !== null) open.add(called);
+    const answered = serverResultFor(block);
+    if (answered !== null) open.delete(answered);
+  }
+  return open.size === 0 ? [] : [...open];
+}

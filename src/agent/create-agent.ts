@@ -7,12 +7,13 @@ import { BridleError, functionSource, isBridleError, toApiTool } from '../tools/
 import type { Agent, AgentOptions, Conversation, RunOptions, ToolChoice } from './agent-options.ts';
 import { agentPolicy } from './agent-policy.ts';
 import { ASK_USER, askUserTool } from './ask-user.ts';
+import { contentBlocks, isBlank, isBlock, isObject } from './blocks.ts';
 import type { RunEvent, RunResult } from './events.ts';
 import { effectiveLimits, type RunLimits, wrongLimits } from './limits.ts';
+import { readMessages } from './read-messages.ts';
 import { failedRun, type Run, startRun } from './run.ts';
 import { initialState, type LoopConfig, type LoopTool } from './state.ts';
 import { systemPrompt, UNTRUSTED_CONTENT_NOTICE } from './system-prompt.ts';
-import { readTranscript } from './transcript.ts';
 
 const HOW_TO_ALLOW =
   "pass permissions: { allow: ['{rule}'] } to createAgent, or give it an asker that can put the question to a person";
@@ -73,7 +74,7 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
     try {
       if (isClosed)
         throw new BridleError('agent_closed', `The agent "${who.agent}" is closed.`, { hint: MAKE_ANOTHER });
-      const transcript = readTranscript(before);
+      const transcript = readMessages(before);
       if ('problem' in transcript) {
         throw new BridleError('messages_invalid', `This conversation can't be continued: ${transcript.problem}.`, {
           hint: "Pass the messages of an earlier result as they are, or leave 'messages' out to begin anew.",
@@ -99,6 +100,7 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
       };
       const trace = runOptions.trace ?? options.trace;
       const recorder = bothRecorders(options.recorder, trace);
+      let seen = '';
       const known = new Set(tools.map((tool) => tool.name));
       const started = startRun({
         state: initialState(config, transcript),
@@ -122,6 +124,9 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
         graceMs: options.graceMs ?? 5_000,
         now: Date.now,
         newTools: () => {
+          const version = `${catalog.version} ${cutIn.has(conversation)}`;
+          if (version === seen) return [];
+          seen = version;
           const now = [...listed(), ...(cutIn.has(conversation) ? [loopTool(reader.tool)] : [])];
           const fresh = now.filter((tool) => !known.has(tool.name));
           for (const tool of fresh) known.add(tool.name);
@@ -264,10 +269,16 @@ function checkToolChoice(choice: ToolChoice | undefined, tools: readonly LoopToo
 }
 
 function checkInput(input: string | Json[], before: readonly Json[]): void {
-  const isEmpty = typeof input === 'string' ? input.trim() === '' : input.length === 0;
-  if (isEmpty && before.length === 0) {
+  const isEmpty = contentBlocks(input).every(isBlank);
+  const last = before.at(-1);
+  if (isEmpty && !(isObject(last) && last.role === 'user')) {
     throw new BridleError('input_empty', 'There is nothing to do: the input is empty.', {
       hint: 'Say what the agent is to do.',
+    });
+  }
+  if (typeof input !== 'string' && input.some((block) => !isObject(block) || isBlock(block, 'tool_result'))) {
+    throw new BridleError('input_invalid', 'The input holds something that is not a content block of a user.', {
+      hint: "Pass text, or Messages API blocks such as text, image or document. Results of calls are the loop's.",
     });
   }
 }

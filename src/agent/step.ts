@@ -46,6 +46,14 @@ export const step: Step<LoopState> = (state, event) => {
 function onInput(state: LoopState, event: Of<'input'>): Next {
   if (state.waitingFor !== 'input' || state.transcript.state !== 'ready') return still(state);
   const transcript = addInput(state.transcript, event.content);
+  const last = transcript.messages.at(-1);
+  if (!isObject(last) || last.role !== 'user') {
+    return finish(state, {
+      how: 'failed',
+      reason: 'input_empty',
+      message: 'There is nothing to do: the input is empty.',
+    });
+  }
   return request({ ...state, transcript, startedAt: event.at }, event.at);
 }
 
@@ -83,7 +91,8 @@ function onReply(state: LoopState, event: Of<'model'>): Next {
       }
       return finish({ ...heard, transcript, turns: state.turns + 1, cut: null }, TRUNCATED);
     case 'end': {
-      const turn = { ...heard, transcript, turns: state.turns + 1, cut: null };
+      // What an earlier reply said isn't this one's answer.
+      const turn = { ...heard, transcript, turns: state.turns + 1, cut: null, text: said };
       if (verdict.error !== undefined) {
         return finish(turn, { how: verdict.how, reason: verdict.error.code, message: verdict.error.message });
       }
@@ -97,7 +106,6 @@ function onReply(state: LoopState, event: Of<'model'>): Next {
 const TRUNCATED: Ending = { how: 'truncated', reason: 'max_tokens', message: 'The reply did not fit.' };
 
 function onStop(state: LoopState, ending: Ending): Next {
-  if (state.stopping !== null && state.running.length > 0) return still(state);
   if (
     state.waitingFor === 'model' &&
     state.cut !== null &&
@@ -108,7 +116,9 @@ function onStop(state: LoopState, ending: Ending): Next {
     return finish({ ...state, transcript: addReply(state.transcript, state.cut), turns: state.turns + 1 }, TRUNCATED);
   }
   if (state.running.length === 0) return finish(state, ending);
-  return still({ ...leave({ ...state, todo: [] }, state.todo, ending), stopping: ending });
+  // The caller's word is the last one; whatever else stopped the run gives way to what stops it now.
+  const stopping = state.stopping?.how === 'aborted' ? state.stopping : ending;
+  return still({ ...leave({ ...state, todo: [] }, state.todo, stopping), stopping });
 }
 
 function onEdit(state: LoopState, detail: Json): LoopState {

@@ -6,7 +6,8 @@
  * operations that ends in a list of messages which the Messages API refuses.
  */
 import type { Json, JsonObject } from '../contracts/index.ts';
-import { contentBlocks, isBlank, isBlock, isObject, isThinking, serverCallId, serverResultFor } from './blocks.ts';
+import { contentBlocks, isBlank, isBlock, isObject, unfinishedAfter } from './blocks.ts';
+import { withoutUnfinished } from './close-messages.ts';
 import { type PendingCall, soundReply } from './reply.ts';
 
 interface Common {
@@ -44,7 +45,7 @@ export function emptyTranscript(): ReadyTranscript {
  * @param content text, or Messages API content blocks; blank text is left out, and nothing is added when nothing is left
  */
 export function addInput(transcript: ReadyTranscript, content: Json): ReadyTranscript {
-  const blocks = contentBlocks(content).filter((block) => isObject(block) && !isBlank(block));
+  const blocks = contentBlocks(content).filter(isSayable);
   if (blocks.length === 0) return transcript;
   const closed = closeTranscript(transcript);
   const sent: Json = typeof content === 'string' ? content : [...blocks];
@@ -107,60 +108,20 @@ export function answerCall(transcript: OpenTranscript, id: string, result: JsonO
   };
 }
 
-/** Answers every call that has no answer yet. */
-export function answerRest(transcript: Transcript, result: (call: PendingCall) => JsonObject): ReadyTranscript {
-  let now = transcript;
-  while (now.state === 'open') {
-    const { answers } = now;
-    const call = now.calls.find((each) => !answers.has(each.id));
-    // An open transcript has an unanswered call by construction.
-    if (call === undefined) throw new Error('An open transcript has no unanswered call.');
-    now = answerCall(now, call.id, result(call));
-  }
-  return now;
-}
-
 /** The calls of an open transcript that have no answer yet, in source order. */
 export function unanswered(transcript: Transcript): readonly PendingCall[] {
   if (transcript.state === 'ready') return [];
   return transcript.calls.filter((call) => !transcript.answers.has(call.id));
 }
 
-/**
- * Makes the end fit for a user message to follow: takes out provider-run calls without a result, and thinking blocks
- * that would be an assistant message's last.
- */
+/** Makes the end fit for a user message to follow. */
 export function closeTranscript(transcript: ReadyTranscript): ReadyTranscript {
-  const messages = [...transcript.messages];
-  const gone = new Set(transcript.unfinished);
-  for (let at = messages.length - 1; at >= 0 && gone.size > 0; at -= 1) {
-    const message = messages[at];
-    if (!isObject(message) || message.role !== 'assistant') continue;
-    const kept = contentBlocks(message.content).filter((block) => !gone.delete(serverCallId(block) ?? ''));
-    if (kept.length < contentBlocks(message.content).length) messages[at] = { ...message, content: kept };
-  }
-  const last = messages.at(-1);
-  if (isObject(last) && last.role === 'assistant') {
-    const kept = [...contentBlocks(last.content)];
-    while (isThinking(kept.at(-1))) kept.pop();
-    if (kept.length < contentBlocks(last.content).length) messages[messages.length - 1] = { ...last, content: kept };
-  }
-  return { ...transcript, messages: messages.filter(hasContent), unfinished: [] };
+  return { ...transcript, messages: withoutUnfinished(transcript.messages, transcript.unfinished), unfinished: [] };
 }
 
-function hasContent(message: Json): boolean {
-  return !isObject(message) || contentBlocks(message.content).length > 0;
-}
-
-function unfinishedAfter(before: readonly string[], content: readonly Json[]): readonly string[] {
-  const open = new Set(before);
-  for (const block of content) {
-    const called = serverCallId(block);
-    if (called !== null) open.add(called);
-    const answered = serverResultFor(block);
-    if (answered !== null) open.delete(answered);
-  }
-  return [...open];
+/** Results are never input: only `answerCall` gives one. */
+function isSayable(block: Json): boolean {
+  return isObject(block) && !isBlank(block) && !isBlock(block, 'tool_result');
 }
 
 /** The API refuses blank text blocks inside results too. */
@@ -171,47 +132,4 @@ function soundResult(id: string, result: JsonObject): JsonObject {
   if (kept.length > 0) return { ...sound, content: kept };
   delete sound.content;
   return sound;
-}
-
-/**
- * Reads a list of messages from outside (an earlier run's, or a caller's own) into a transcript.
- *
- * @returns the transcript, or what is wrong with the list, naming the message
- */
-export function readTranscript(messages: readonly Json[]): ReadyTranscript | { readonly problem: string } {
-  let transcript: Transcript = emptyTranscript();
-  for (const [at, message] of messages.entries()) {
-    if (!isObject(message) || (message.role !== 'user' && message.role !== 'assistant')) {
-      return { problem: `messages[${at}] is not a user or assistant message` };
-    }
-    const blocks = contentBlocks(message.content);
-    if (blocks.length === 0) return { problem: `messages[${at}] has no content` };
-    if (message.role === 'assistant') {
-      if (transcript.state === 'open')
-        return { problem: `messages[${at}] comes before the results of the calls above` };
-      if (at === 0) return { problem: 'messages[0] is not a user message' };
-      transcript = addReply(transcript, blocks);
-      continue;
-    }
-    const results = blocks.filter((block) => isBlock(block, 'tool_result'));
-    for (const result of results) {
-      const id = isObject(result) && typeof result.tool_use_id === 'string' ? result.tool_use_id : '';
-      if (transcript.state === 'ready' || !transcript.calls.some((call) => call.id === id)) {
-        return { problem: `messages[${at}] answers ${id === '' ? 'no call' : `"${id}"`}, which is not an open call` };
-      }
-      transcript = answerCall(transcript, id, result as JsonObject);
-    }
-    if (transcript.state === 'open') {
-      const ids = unanswered(transcript).map((call) => call.id);
-      return { problem: `messages[${at}] leaves calls unanswered: ${ids.join(', ')}` };
-    }
-    const rest = blocks.filter((block) => !isBlock(block, 'tool_result'));
-    transcript = results.length === 0 ? addInput(transcript, message.content ?? '') : addInput(transcript, rest);
-  }
-  if (transcript.state === 'open') {
-    return {
-      problem: `the last message has calls that are not answered: ${transcript.calls.map((c) => c.id).join(', ')}`,
-    };
-  }
-  return transcript;
 }
