@@ -165,7 +165,7 @@ describe('over HTTP', () => {
   const rpc = (method: string, params: JsonObject = {}) => JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
   const envelope = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-    'io.modelcontextprotocol/clientCapabilities': {},
+    'io.modelcontextprotocol/clientCapabilities': { elicitation: {} },
   };
   const headers = (name: string): Record<string, string> => ({
     'content-type': 'application/json',
@@ -237,6 +237,45 @@ describe('over HTTP', () => {
     expect((await client.call('ask')).structuredContent).toEqual({
       answer: { action: 'accept', content: { name: 'Ada' } },
     });
+  });
+
+  test.each(['v1', 'v2 legacy'] as const)(
+    'a %s client is asked what input_required asks, round by round',
+    async (kind) => {
+      const question = (message: string) => ({
+        method: 'elicitation/create',
+        params: { message, requestedSchema: { type: 'object', properties: { name: { type: 'string' } } } },
+      });
+      const host = tableHost({
+        ask({ ctx }) {
+          const round = Number(ctx.answers?.state ?? 0);
+          if (round === 2) return ok({ content: [], structuredContent: { got: ctx.answers?.responses ?? null } });
+          const requests = { [`q${round}`]: question(`Question ${round}`) };
+          return { kind: 'input_required', requests: { text: '', parse: () => requests }, state: String(round + 1) };
+        },
+      });
+      const client = kept(await connect(kind, { url: await start(host) }, { answer: { name: 'Ada' } }));
+      expect((await client.call('ask')).structuredContent).toEqual({
+        got: { q1: { action: 'accept', content: { name: 'Ada' } } },
+      });
+      expect(host.calls).toHaveLength(3);
+    },
+  );
+
+  test.each(KINDS)('a %s client is not asked for what it did not declare', async (kind) => {
+    const requests = { pick: { method: 'sampling/createMessage', params: { messages: [], maxTokens: 1 } } };
+    const host = tableHost({
+      sample: () => ({ kind: 'input_required', requests: { text: '', parse: () => requests } }),
+    });
+    const client = kept(await connect(kind, { url: await start(host) }));
+    if (isModern(kind)) {
+      await expect(client.call('sample')).rejects.toMatchObject({ code: -32021 });
+    } else {
+      expect(await client.call('sample')).toMatchObject({
+        isError: true,
+        content: [{ text: expect.stringContaining('this client has no sampling') }],
+      });
+    }
   });
 
   test('arguments that are not an object are refused before the host is called', async () => {

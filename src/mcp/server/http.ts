@@ -5,7 +5,9 @@ import type { Identity, ServeAt, ServeHandle, ToolHost } from '../../contracts/i
 import { BridleError } from '../../tools/index.ts';
 import { type LegacySessions, legacySessions } from './legacy-sessions.ts';
 import { isLoopback, refusedOrigin } from './loopback.ts';
-import { ANYONE, createServer, note, notePreviews, type Sdk } from './relay.ts';
+import { note, notePreviews } from './notes.ts';
+import { ANYONE, type Sdk } from './peer.ts';
+import { createServer } from './relay.ts';
 import { headersOf, readBody, sendError, sendWebResponse, toWebRequest } from './web-bridge.ts';
 
 type HttpOptions = Extract<ServeAt, { http: unknown }>['http'];

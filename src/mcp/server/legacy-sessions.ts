@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
 import type { Identity, ToolHost } from '../../contracts/index.ts';
-import { createServer, type Sdk } from './relay.ts';
+import type { Sdk } from './peer.ts';
+import { createServer } from './relay.ts';
 
 /** How long a session without a request or an open stream is kept, in milliseconds, and how many are kept at most. */
 const IDLE_MS = 30 * 60_000;

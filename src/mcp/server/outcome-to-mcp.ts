@@ -1,5 +1,6 @@
 import type { Failure, JsonObject, Outcome, Reason } from '../../contracts/index.ts';
 import { failureToWire } from '../../tools/index.ts';
+import { isObject } from './is-object.ts';
 
 /** How one call is answered: with a result, with a request for input (2026-07-28), or as if the tool weren't there. */
 export type McpAnswer =
@@ -17,10 +18,6 @@ function notRun(category: Failure['category'], message: string): Failure {
 function failed(failure: Failure, more: JsonObject = {}): McpAnswer {
   const text = JSON.stringify({ ...failureToWire(failure), ...more });
   return { kind: 'result', result: { content: [{ type: 'text', text }], isError: true } };
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The result as the host gave it. One that can't be a result object would break the client, so it is named instead. */

@@ -1,68 +1,38 @@
-import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { Server, ServerContext, StandardSchemaV1 } from '@modelcontextprotocol/server';
-import type { CallContext, Identity, Json, JsonObject, RawJson, ToolHost } from '../../contracts/index.ts';
+import type { Server, ServerContext } from '@modelcontextprotocol/server';
+import type { Failure, JsonObject, Outcome, ToolHost } from '../../contracts/index.ts';
 import { definitionToMcp, rawFrom } from '../../tools/index.ts';
+import { type Answers, callContext, eventRelay } from './call-context.ts';
+import { askAll, missingCapabilities } from './client-input.ts';
+import { isObject } from './is-object.ts';
+import { note } from './notes.ts';
 import { outcomeToMcp } from './outcome-to-mcp.ts';
-
-/** The official SDK, loaded when something is served. */
-export type Sdk = typeof import('@modelcontextprotocol/server');
-
-/** Who is at the other end of one connection, and how it speaks. */
-export interface Peer {
-  readonly who: Identity;
-  readonly conversation: string;
-  readonly era: 'legacy' | 'modern';
-}
-
-/** The caller of a server that asks nobody who they are. */
-export const ANYONE: Identity = { agent: 'mcp-client', via: 'library' };
-
-/** Longest silence and longest call in milliseconds. The client has its own, shorter ones; these only free resources. */
-const IDLE_MS = 5 * 60_000;
-const HARD_MS = 60 * 60_000;
+import type { Peer, Sdk } from './peer.ts';
 
 const INVALID_PARAMS = -32602;
 const METHOD_NOT_FOUND = -32601;
 const INTERNAL_ERROR = -32603;
+/** 2026-07-28: the client didn't declare a capability that the answer needs. */
+const MISSING_CAPABILITY = -32021;
+
+/** How often one call of an older client may ask for more before it is given up. */
+const MAX_ROUNDS = 8;
 
 /** The SDK answers an error with an integer `code` as that JSON-RPC error. */
 class RpcError extends Error {
   readonly code: number;
-  constructor(code: number, message: string) {
+  readonly data?: JsonObject;
+  constructor(code: number, message: string, data?: JsonObject) {
     super(message);
     this.code = code;
+    if (data !== undefined) this.data = data;
   }
-}
-
-/** Accepts every value: a client's answer is the host's to judge. */
-const ANY_VALUE: StandardSchemaV1<unknown, Json> = {
-  '~standard': { version: 1, vendor: 'bridle', validate: (value: unknown) => ({ value: value as Json }) },
-};
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 let version: string | undefined;
 function packageVersion(): string {
   version ??= String(JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')).version);
   return version;
-}
-
-/** Says something to the person who runs the server. stdout is the protocol's, so it goes to stderr. */
-export function note(text: string): void {
-  process.stderr.write(`bridle: ${text}\n`);
-}
-
-/** An author's own preview function can't cross MCP; said once, because its absence is seen only at an approval. */
-export function notePreviews(host: ToolHost): void {
-  const lost = host.list(ANYONE).filter((tool) => tool.preview?.kind === 'author');
-  if (lost.length === 0) return;
-  note(
-    `the preview function of ${lost.map((tool) => tool.ref.tool).join(', ')} is not served: over MCP a preview is ` +
-      'another read-only tool, given as preview: {tool, arguments}',
-  );
 }
 
 /**
@@ -81,7 +51,7 @@ export function createServer(sdk: Sdk, host: ToolHost, peer: Peer): Server {
     const params = isObject(request.params) ? request.params : {};
     try {
       if (request.method === 'tools/list') return listTools(host, peer, params);
-      if (request.method === 'tools/call') return await callTool(server, host, peer, params, ctx);
+      if (request.method === 'tools/call') return await callTool({ server, host, peer, ctx }, params);
     } catch (error) {
       if (error instanceof RpcError) throw error;
       note(`${request.method} failed: ${error instanceof Error ? error.message : String(error)}`);
@@ -98,42 +68,98 @@ function listTools(host: ToolHost, peer: Peer, params: JsonObject): JsonObject {
   return { tools: host.list(peer.who).map((tool) => definitionToMcp(tool)) };
 }
 
-async function callTool(
-  server: Server,
-  host: ToolHost,
-  peer: Peer,
-  params: JsonObject,
-  ctx: ServerContext,
-): Promise<JsonObject> {
+/** What answering one `tools/call` needs. */
+interface Exchange {
+  readonly server: Server;
+  readonly host: ToolHost;
+  readonly peer: Peer;
+  readonly ctx: ServerContext;
+}
+
+async function callTool(exchange: Exchange, params: JsonObject): Promise<JsonObject> {
+  const { host, peer, ctx } = exchange;
   const { name, arguments: args = {} } = params;
   if (typeof name !== 'string') throw new RpcError(INVALID_PARAMS, 'Invalid params: name must be a string');
   if (!isObject(args)) throw new RpcError(INVALID_PARAMS, 'Invalid params: arguments must be an object');
   const events = eventRelay(ctx);
-  const outcome = await host.call({
-    name,
-    args: rawFrom(args),
-    profile: 'relay',
-    conversation: peer.conversation,
-    ctx: callContext(peer, ctx, events.onEvent),
-  });
+  const call = (answers?: Answers) =>
+    host.call({
+      name,
+      args: rawFrom(args),
+      profile: 'relay',
+      conversation: peer.conversation,
+      ctx: callContext(peer, ctx, events.onEvent, answers),
+    });
+  let outcome = await call();
+  if (peer.era === 'legacy') outcome = await answerInPlace(exchange, outcome, call);
   await events.finish();
   const answer = outcomeToMcp(outcome);
   switch (answer.kind) {
     case 'unknown_tool':
       throw new RpcError(INVALID_PARAMS, `Unknown tool: ${name}`);
     case 'input_required':
-      return peer.era === 'modern' ? answer.result : cannotBeAsked();
+      assertCanAnswer(ctx, answer.result);
+      return answer.result;
     case 'result':
       return peer.era === 'legacy' && 'structuredContent' in answer.result
-        ? forLegacy(server, host, peer, name, answer.result)
+        ? forLegacy(exchange, name, answer.result)
         : answer.result;
     default:
       return answer satisfies never;
   }
 }
 
+/** A client of 2026-07-28 is asked only for what it declared with this request. */
+function assertCanAnswer(ctx: ServerContext, result: JsonObject): void {
+  const envelope: unknown = ctx.mcpReq.envelope;
+  const declared = isObject(envelope) ? envelope['io.modelcontextprotocol/clientCapabilities'] : undefined;
+  const missing = missingCapabilities(result.inputRequests ?? {}, declared);
+  if (Object.keys(missing).length === 0) return;
+  throw new RpcError(
+    MISSING_CAPABILITY,
+    `The tool asks for input by ${Object.keys(missing).join(', ')}, which the client did not declare`,
+    { requiredCapabilities: missing },
+  );
+}
+
+/**
+ * The older revisions know no result that asks: what the tool wants to know is asked on the call's own stream, and the
+ * call made again with the answers, until it has a result.
+ */
+async function answerInPlace(
+  { server, ctx }: Exchange,
+  first: Outcome,
+  call: (answers: Answers) => Promise<Outcome>,
+): Promise<Outcome> {
+  let outcome = first;
+  for (let round = 0; outcome.kind === 'input_required'; round += 1) {
+    const requests = outcome.requests.parse();
+    const missing = Object.keys(missingCapabilities(requests, server.getClientCapabilities()));
+    if (missing.length > 0) return { kind: 'failed', failure: notAnswered(`this client has no ${missing.join(', ')}`) };
+    if (round === MAX_ROUNDS) return { kind: 'failed', failure: notAnswered(`it asked ${MAX_ROUNDS} times`) };
+    try {
+      const { state } = outcome;
+      const responses = await askAll(ctx, requests);
+      outcome = await call({ responses, ...(state !== undefined && { state }) });
+    } catch (error) {
+      return { kind: 'failed', failure: notAnswered(error instanceof Error ? error.message : String(error)) };
+    }
+  }
+  return outcome;
+}
+
+function notAnswered(why: string): Failure {
+  return {
+    category: 'business',
+    retryable: false,
+    message: `The tool asked for more input and did not get it: ${why}. Call it again with everything it needs.`,
+    executed: 'unknown',
+    attempts: [],
+  };
+}
+
 /** Clients of the older revisions know only objects as structured content; the SDK wraps the rest, as in its list. */
-function forLegacy(server: Server, host: ToolHost, peer: Peer, name: string, result: JsonObject): JsonObject {
+function forLegacy({ server, host, peer }: Exchange, name: string, result: JsonObject): JsonObject {
   const schema = host.list(peer.who).find((tool) => tool.ref.name === name)?.outputSchema;
   const projected: unknown = server.projectCallToolResult(
     // The SDK's type of a result is narrower than what a result may hold; it is passed through, not read.
@@ -141,82 +167,4 @@ function forLegacy(server: Server, host: ToolHost, peer: Peer, name: string, res
     isObject(schema) ? schema : undefined,
   );
   return isObject(projected) ? projected : result;
-}
-
-function cannotBeAsked(): JsonObject {
-  const answer = outcomeToMcp({
-    kind: 'failed',
-    failure: {
-      category: 'business',
-      retryable: false,
-      message:
-        "The tool asks for more input, and this client's protocol revision has no way to give it. " +
-        'Call it again with everything it needs, or from a client of revision 2026-07-28.',
-      executed: 'unknown',
-      attempts: [],
-    },
-  });
-  return answer.kind === 'result' ? answer.result : {};
-}
-
-function callContext(peer: Peer, ctx: ServerContext, onEvent: NonNullable<CallContext['onEvent']>): CallContext {
-  const { inputResponses, signal } = ctx.mcpReq;
-  const state = ctx.mcpReq.requestState<unknown>();
-  const second = inputResponses !== undefined || typeof state === 'string';
-  return {
-    callId: randomUUID(),
-    who: peer.who,
-    signal,
-    idleMs: IDLE_MS,
-    hardMs: HARD_MS,
-    onEvent,
-    ...(second && {
-      answers: {
-        responses: (inputResponses ?? {}) as JsonObject,
-        ...(typeof state === 'string' && { state }),
-      },
-    }),
-    // Revision 2026-07-28 has no requests from server to client: there, input is asked for by an input_required result.
-    ...(peer.era === 'legacy' && { input: (request: RawJson) => askClient(ctx, request) }),
-  };
-}
-
-async function askClient(ctx: ServerContext, request: RawJson): Promise<Json> {
-  const message = request.parse();
-  if (!isObject(message) || typeof message.method !== 'string') throw new TypeError('A request needs a method.');
-  const params = isObject(message.params) ? { params: message.params } : {};
-  return ctx.mcpReq.send({ method: message.method, ...params }, ANY_VALUE, {
-    signal: ctx.mcpReq.signal,
-    timeout: HARD_MS,
-  });
-}
-
-/** Progress and log messages of one call, in order, and none after its result. */
-function eventRelay(ctx: ServerContext) {
-  const token = ctx.mcpReq._meta?.progressToken;
-  const sent: Promise<unknown>[] = [];
-  let open = true;
-  const onEvent: NonNullable<CallContext['onEvent']> = (event) => {
-    if (!open) return;
-    const params = event.raw.parse();
-    if (!isObject(params)) return;
-    if (event.kind === 'log') sent.push(sendLog(ctx, params));
-    else if (token !== undefined) {
-      const progress = { ...params, progressToken: token } as { progressToken: string | number; progress: number };
-      sent.push(ctx.mcpReq.notify({ method: 'notifications/progress', params: progress }));
-    }
-  };
-  return {
-    onEvent,
-    /** A client that can't be told of progress is no reason to lose the result. */
-    async finish(): Promise<void> {
-      open = false;
-      await Promise.allSettled(sent);
-    },
-  };
-}
-
-async function sendLog(ctx: ServerContext, params: JsonObject): Promise<void> {
-  const logger = typeof params.logger === 'string' ? params.logger : undefined;
-  await ctx.mcpReq.log(params.level as Parameters<ServerContext['mcpReq']['log']>[0], params.data, logger);
 }

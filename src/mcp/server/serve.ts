@@ -15,7 +15,8 @@ import type { Serve } from '../../contracts/index.ts';
  *   `{http: {port, host?, identify?}}`: Streamable HTTP at `/mcp`; `port` 0 takes a free one, `host` is 127.0.0.1
  *   unless given. `identify` says who sent a request from its headers (names in lower case); null answers 401.
  * @returns when clients can connect; `url` is set for HTTP. `close` ends every session and call.
- * @throws BridleError `serve_address` when the address can't be listened on
+ * @throws BridleError `serve_address` when the address can't be listened on, `serve_stdio_taken` when this process
+ *   already serves its stdin and stdout
  */
 export const serve: Serve = async (host, at) => {
   if ('stdio' in at) {

@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Writable } from 'node:stream';
 import type { ServeHandle, ToolHost } from '../../contracts/index.ts';
-import { ANYONE, createServer, note, notePreviews } from './relay.ts';
+import { BridleError } from '../../tools/index.ts';
+import { note, notePreviews } from './notes.ts';
+import { ANYONE } from './peer.ts';
+import { createServer } from './relay.ts';
 
 /** How long the process may outlive its stdin when something else still holds it, in milliseconds. */
 const LINGER_MS = 2_000;
@@ -39,8 +42,16 @@ function claimStdout(): ClaimedStdout {
   };
 }
 
+let taken = false;
+
 /** Serves this process's stdin and stdout; see `serve`. */
 export async function serveOverStdio(host: ToolHost): Promise<ServeHandle> {
+  if (taken) {
+    throw new BridleError('serve_stdio_taken', 'This process already serves its stdin and stdout.', {
+      hint: 'Serve one host with all the tools, or close the first handle before.',
+    });
+  }
+  taken = true;
   // First of all, so that what is printed while the SDK loads is already out of the protocol's way.
   const stdout = claimStdout();
   const [sdk, { serveStdio, StdioServerTransport }] = await Promise.all([
@@ -85,6 +96,7 @@ export async function serveOverStdio(host: ToolHost): Promise<ServeHandle> {
     async close() {
       await disconnect();
       stdout.release();
+      taken = false;
     },
   };
 }
