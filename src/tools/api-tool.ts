@@ -1,6 +1,7 @@
 import type { Json, JsonObject, ToolDefinition } from '../contracts/index.ts';
 import { isJsonObject } from './json-object.ts';
 import { printable } from './printable.ts';
+import { modern } from './schema-prepare.ts';
 import { resolveLocal } from './schema-refs.ts';
 import { mapSchema } from './schema-walk.ts';
 
@@ -30,9 +31,10 @@ export function toApiTool(definition: ToolDefinition): JsonObject {
   };
 }
 
-/** Descriptions inside the schema reach the model too: without what a person couldn't see. */
+/** In 2020-12 forms, the only ones the API takes; its descriptions without what a person couldn't see. */
 function clean(schema: JsonObject): JsonObject {
-  const cleaned = mapSchema(schema, (member) => {
+  const cleaned = mapSchema(schema, (older) => {
+    const member = modern(older);
     const words = (['description', 'title'] as const).filter((key) => typeof member[key] === 'string');
     if (words.length === 0) return member;
     return {

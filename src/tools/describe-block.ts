@@ -1,12 +1,34 @@
 import type { Json, JsonObject } from '../contracts/index.ts';
 import { isJsonObject, ownMember, stringMember } from './json-object.ts';
+import { cutAt } from './printable.ts';
 
 /** Image types that the Messages API takes. */
 const IMAGES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
-const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+/** Largest image and PDF that go to a model as such, in bytes; one that is larger would cost the whole request. */
+const MAX_IMAGE = 5 * 1024 * 1024;
+const MAX_PDF = 20 * 1024 * 1024;
+const BASE64 = /^[A-Za-z0-9+/]+$/;
+const NOT_SHOWN = "not shown, because a model can't take it in this form";
+
+/** How the first bytes of each image type read in base64. The API refuses a type that the bytes belie. */
+const BEGINNINGS: readonly (readonly [start: string, type: string])[] = [
+  ['iVBORw0KGgo', 'image/png'],
+  ['/9j/', 'image/jpeg'],
+  ['R0lGOD', 'image/gif'],
+  ['UklGR', 'image/webp'],
+];
 
 function text(value: string): JsonObject {
   return { type: 'text', text: value };
+}
+
+/** Standard base64 of what may be wrapped in lines, URL-safe or unpadded; null when it is no base64. */
+function standardBase64(data: string): string | null {
+  const joined = data.replace(/\s+/g, '').replaceAll('-', '+').replaceAll('_', '/');
+  const end = joined.endsWith('==') ? -2 : joined.endsWith('=') ? -1 : joined.length;
+  const body = joined.slice(0, end);
+  if (body.length % 4 === 1 || !BASE64.test(body)) return null;
+  return body.padEnd(Math.ceil(body.length / 4) * 4, '=');
 }
 
 /** Bytes of base64 text. */
@@ -15,12 +37,26 @@ function bytes(base64: string): number {
   return Math.max(0, Math.floor((base64.length * 3) / 4) - padding);
 }
 
-function isBase64(data: string): boolean {
-  return data !== '' && data.length % 4 === 0 && BASE64.test(data);
+/** An image block, or null when the API wouldn't take it. */
+function imageBlock(data: string, declared: string): JsonObject | null {
+  const base64 = standardBase64(data);
+  if (base64 === null || bytes(base64) > MAX_IMAGE) return null;
+  const seen = BEGINNINGS.find(([start]) => base64.startsWith(start))?.[1];
+  const type = seen ?? (declared === 'image/jpg' ? 'image/jpeg' : declared);
+  return IMAGES.has(type) ? { type: 'image', source: { type: 'base64', media_type: type, data: base64 } } : null;
 }
 
+function pdfBlock(data: string, title: string): JsonObject | null {
+  const base64 = standardBase64(data);
+  if (base64 === null || bytes(base64) > MAX_PDF) return null;
+  const source = { type: 'base64', media_type: 'application/pdf', data: base64 };
+  return { type: 'document', source, title: cutAt(title, 255) };
+}
+
+/** The MIME type without parameters, in lower case. */
 function mime(object: JsonObject): string {
-  return (stringMember(object, 'mimeType') ?? 'application/octet-stream').toLowerCase();
+  const type = stringMember(object, 'mimeType') ?? 'application/octet-stream';
+  return (type.split(';')[0] ?? type).trim().toLowerCase();
 }
 
 /** Foreign strings are JSON-encoded, so that they can't pass for words of ours. */
@@ -32,68 +68,56 @@ function fields(object: JsonObject, names: readonly string[]): string {
   return said.join(', ');
 }
 
-/** Whom the server meant a block for, when it wasn't the model. */
+/** Says, before a description, that the server meant the block for the user alone. */
 function audience(block: JsonObject): string {
   const annotations = ownMember(block, 'annotations');
-  if (!isJsonObject(annotations)) return '';
-  const who = ownMember(annotations, 'audience');
+  const who = isJsonObject(annotations) ? ownMember(annotations, 'audience') : undefined;
   return Array.isArray(who) && who.length === 1 && who[0] === 'user' ? '[meant for the user] ' : '';
 }
 
-function media(kind: string, data: string, type: string, note: string): JsonObject {
-  return text(`${note}[${kind}, ${type}, ${bytes(data)} bytes: not shown, because this reader takes no such content]`);
+function media(kind: string, data: string, block: JsonObject): JsonObject {
+  const type = JSON.stringify(mime(block));
+  return text(`${audience(block)}[${kind}, mimeType ${type}, ${bytes(data)} bytes: ${NOT_SHOWN}]`);
 }
 
-function resource(block: JsonObject, inner: JsonObject, note: string): JsonObject {
-  const header = fields(inner, ['uri', 'mimeType']);
+function resource(block: JsonObject, inner: JsonObject): JsonObject {
+  const header = `${audience(block)}[resource: ${fields(inner, ['uri', 'mimeType'])}`;
   const body = stringMember(inner, 'text');
-  if (body !== undefined) return text(`${note}[resource: ${header}]\n${body}`);
+  if (body !== undefined) return text(`${header}]\n${body}`);
   const blob = stringMember(inner, 'blob');
-  if (blob === undefined) return text(`${note}${JSON.stringify(block)}`);
-  const type = mime(inner).split(';')[0]?.trim() ?? '';
-  if (isBase64(blob)) {
-    if (type === 'application/pdf') {
-      return {
-        type: 'document',
-        source: { type: 'base64', media_type: type, data: blob },
-        title: stringMember(inner, 'uri') ?? 'document',
-      };
-    }
-    if (IMAGES.has(type)) return { type: 'image', source: { type: 'base64', media_type: type, data: blob } };
-  }
-  return text(
-    `${note}[resource: ${header}, ${bytes(blob)} bytes: not shown, because this reader takes no such content]`,
-  );
+  if (blob === undefined) return text(JSON.stringify(block));
+  const type = mime(inner);
+  const shown =
+    type === 'application/pdf'
+      ? pdfBlock(blob, stringMember(inner, 'uri') ?? 'document')
+      : type.startsWith('image/')
+        ? imageBlock(blob, type)
+        : null;
+  return shown ?? text(`${header}, ${bytes(blob)} bytes: ${NOT_SHOWN}]`);
 }
 
 /**
- * One MCP content block as a Messages API block. What the API has no form for is described in text; a block of an
- * unknown or broken shape is given as its JSON.
+ * One MCP content block as a Messages API block. What the API has no form for is described in text: its kind, MIME
+ * type and size in bytes, and where it is. A block of an unknown or broken shape is given as its JSON.
  */
 export function describeBlock(block: Json): JsonObject {
   if (!isJsonObject(block)) return text(typeof block === 'string' ? block : JSON.stringify(block));
-  const note = audience(block);
   const data = stringMember(block, 'data');
   switch (block.type) {
-    case 'text': {
-      const value = stringMember(block, 'text');
-      return value === undefined ? text(JSON.stringify(block)) : text(note + value);
-    }
-    case 'image': {
+    case 'text':
+      return text(stringMember(block, 'text') ?? JSON.stringify(block));
+    case 'image':
       if (data === undefined) return text(JSON.stringify(block));
-      const type = mime(block) === 'image/jpg' ? 'image/jpeg' : mime(block);
-      if (!IMAGES.has(type) || !isBase64(data)) return media('image', data, type, note);
-      return { type: 'image', source: { type: 'base64', media_type: type, data } };
-    }
+      return imageBlock(data, mime(block)) ?? media('image', data, block);
     case 'audio':
-      return data === undefined ? text(JSON.stringify(block)) : media('audio', data, mime(block), note);
-    case 'resource_link':
-      return text(
-        `${note}[resource link: ${fields(block, ['uri', 'name', 'title', 'description', 'mimeType', 'size'])}]`,
-      );
+      return data === undefined ? text(JSON.stringify(block)) : media('audio', data, block);
+    case 'resource_link': {
+      const link = fields(block, ['uri', 'name', 'title', 'description', 'mimeType', 'size']);
+      return text(`${audience(block)}[resource link: ${link}]`);
+    }
     case 'resource': {
       const inner = ownMember(block, 'resource');
-      return isJsonObject(inner) ? resource(block, inner, note) : text(JSON.stringify(block));
+      return isJsonObject(inner) ? resource(block, inner) : text(JSON.stringify(block));
     }
     default:
       return text(JSON.stringify(block));

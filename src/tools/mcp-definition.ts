@@ -54,11 +54,14 @@ export function definitionFromMcp(
   const inputSchema = ownMember(entry, 'inputSchema') ?? { type: 'object' };
   const bad = inspectSchema(inputSchema);
   if (bad) return { name, setAside: [bad] };
-  return understood(server, raw, entry, {
-    tool,
-    inputSchema,
-    trust: options.trustAnnotations ?? server.trustAnnotations,
-  });
+  const trust = options.trustAnnotations ?? server.trustAnnotations;
+  try {
+    return understood(server, raw, entry, { tool, inputSchema, trust });
+  } catch (error) {
+    // What is left to go wrong is a member outside the schemas that is nested beyond any stack.
+    if (!(error instanceof RangeError)) throw error;
+    return { name, setAside: [reason('tool_too_deep', 'Its definition is nested too deeply to read.')] };
+  }
 }
 
 function understood(

@@ -5,7 +5,10 @@ import { isJsonObject, ownMember, stringMember } from './json-object.ts';
 import { cutAt } from './printable.ts';
 
 export interface ModelContentOptions {
-  /** Bound on all text together, in UTF-16 units; images and documents don't count. */
+  /**
+   * Bound on all text together, in UTF-16 units; images and documents don't count. The notice of a cut counts, but is
+   * never cut itself.
+   */
   readonly maxChars: number;
   /** Keeps the whole text of a result that is cut and returns the handle under which `read_result` finds it. */
   readonly keep?: (full: string) => string;
@@ -20,31 +23,36 @@ export const EMPTY_RESULT = 'The tool finished and returned no content.';
  * Text stays text; images and PDFs that the API takes stay what they are; everything else is described in text, never
  * dropped. Structured content goes once, as JSON, with the text copy only where it differs. Never throws.
  *
- * @returns a string when there is only text, else Messages API content blocks
+ * Text that is cut is joined, one line break between blocks, and offsets count UTF-16 units of that whole.
+ *
+ * @returns a string when there is one text block, else Messages API content blocks
  */
 export function modelContent(raw: RawJson, options: ModelContentOptions): Json {
   return bound(blocksOf(raw), options);
 }
 
 function blocksOf(raw: RawJson): readonly JsonObject[] {
-  let result: Json;
   try {
-    result = raw.parse();
+    return parsedBlocks(raw.parse());
   } catch {
+    // Not JSON, or nested too deeply to take apart: the text is what there is.
     return [textBlock(raw.text)];
   }
+}
+
+function parsedBlocks(result: Json): readonly JsonObject[] {
   if (!isJsonObject(result)) return [textBlock(JSON.stringify(result))];
   const content = ownMember(result, 'content');
-  const blocks = (Array.isArray(content) ? content : content === undefined ? [] : [content]).map(describeBlock);
   const data = ownMember(result, 'structuredContent');
   // Not a CallToolResult at all, such as an older server's `{toolResult: …}`: its JSON is what there is to say.
   if (content === undefined && data === undefined) {
     const { _meta: _, isError: __, resultType: ___, ...rest } = result;
     return Object.keys(rest).length === 0 ? [] : [textBlock(JSON.stringify(rest))];
   }
-  if (data === undefined) return blocks;
+  const list = Array.isArray(content) ? content : content === undefined ? [] : [content];
+  if (data === undefined) return list.map(describeBlock);
   const copy = canonicalJson(data);
-  return [textBlock(JSON.stringify(data)), ...blocks.filter((block) => !isCopy(block, copy))];
+  return [textBlock(JSON.stringify(data)), ...list.filter((block) => !isCopy(block, copy)).map(describeBlock)];
 }
 
 function textBlock(text: string): JsonObject {
@@ -52,11 +60,10 @@ function textBlock(text: string): JsonObject {
 }
 
 /** True for a text block that says, in JSON, just what the structured content says. */
-function isCopy(block: JsonObject, canonical: string): boolean {
-  const text = stringMember(block, 'text');
-  if (block.type !== 'text' || text === undefined) return false;
+function isCopy(block: Json, canonical: string): boolean {
+  if (!isJsonObject(block) || block.type !== 'text') return false;
   try {
-    return canonicalJson(JSON.parse(text) as Json) === canonical;
+    return canonicalJson(JSON.parse(stringMember(block, 'text') ?? '') as Json) === canonical;
   } catch {
     return false;
   }
@@ -66,13 +73,15 @@ function isText(block: JsonObject): block is JsonObject & { text: string } {
   return block.type === 'text' && typeof block.text === 'string';
 }
 
-/** Joins neighbouring text, drops empty text blocks (the API refuses them) and keeps the whole text under the bound. */
+/** Drops empty text blocks (the API refuses them) and keeps the text of all blocks together under the bound. */
 function bound(blocks: readonly JsonObject[], { maxChars, keep }: ModelContentOptions): Json {
   const shown = blocks.filter((block) => !isText(block) || block.text !== '');
-  if (shown.length === 0) return EMPTY_RESULT;
   const texts = shown.filter(isText).map((block) => block.text);
+  if (texts.reduce((sum, text) => sum + text.length, 0) <= maxChars) {
+    const [only = textBlock(EMPTY_RESULT)] = shown;
+    return shown.length <= 1 && isText(only) ? only.text : [...shown];
+  }
   const full = texts.join('\n');
-  if (full.length <= maxChars) return shown.every(isText) ? full : [...shown];
   const handle = keep?.(full);
   const room = Math.max(0, maxChars - notice(full.length, full.length, handle).length - 1);
   const head = cutAt(full, room);

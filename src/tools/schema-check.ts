@@ -1,11 +1,11 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import type { Json, Reason } from '../contracts/index.ts';
 import { BridleError } from './bridle-error.ts';
-import { canonicalJson } from './canonical.ts';
+import { canonicalJson, sha256 } from './canonical.ts';
 import { inspectAnySchema } from './schema-inspect.ts';
 import { type SchemaIssue, schemaIssues } from './schema-issues.ts';
-import { linearEngine, type Pattern } from './schema-pattern.ts';
-import { prepareSchema, STEP } from './schema-prepare.ts';
+import { type LinearEngine, linearEngine, type Pattern, TooMuchMatching } from './schema-pattern.ts';
+import { prepareSchema, STEP, withoutIds } from './schema-prepare.ts';
 
 /** A compiled schema. `notes`: what of it is not enforced, and why. */
 export interface SchemaCheck {
@@ -21,30 +21,46 @@ const CACHE_SIZE = 2_000;
 /** Members of a value up to which all its errors are collected, not only the first. */
 const MAX_LISTED = 20_000;
 
-const cache = new Map<string, Promise<SchemaCheck>>();
+const byText = new Map<string, Promise<SchemaCheck>>();
+const byObject = {
+  own: new WeakMap<object, Promise<SchemaCheck>>(),
+  outside: new WeakMap<object, Promise<SchemaCheck>>(),
+};
 
 class TooManySteps extends Error {}
 
 /**
- * Compiles a JSON Schema 2020-12 (older drafts are read as they were meant).
+ * Compiles a JSON Schema 2020-12 (older drafts are read as they were meant). Compiled once for each text; a schema
+ * object must not be changed afterwards.
  *
  * @param options `origin`: `own` schemas may use every ECMAScript pattern; those from `outside` are matched in linear
  *   time, and what that engine has no form for isn't enforced and leaves a note
  * @throws BridleError `schema_invalid` when it is over a cap or not a schema
  */
 export function compileSchema(schema: Json, options: { readonly origin: 'own' | 'outside' }): Promise<SchemaCheck> {
+  const objects = byObject[options.origin];
+  const key = typeof schema === 'object' && schema !== null ? schema : null;
+  const known = key && objects.get(key);
+  if (known) return known;
+  const compiled = compiledByText(schema, options.origin);
+  if (key) objects.set(key, compiled);
+  return compiled;
+}
+
+function compiledByText(schema: Json, origin: 'own' | 'outside'): Promise<SchemaCheck> {
   const reason = inspectAnySchema(schema);
   if (reason) return Promise.reject(new BridleError('schema_invalid', reason.text, { hint: HINT }));
-  const key = `${options.origin} ${JSON.stringify(schema)}`;
-  const cached = cache.get(key);
-  if (cached) return cached;
-  const compiled = compile(schema, options.origin);
-  cache.set(key, compiled);
-  if (cache.size > CACHE_SIZE)
-    for (const oldest of cache.keys()) {
-      cache.delete(oldest);
+  const key = sha256(`${origin} ${JSON.stringify(schema)}`);
+  const known = byText.get(key);
+  if (known) return known;
+  const compiled = compile(schema, origin);
+  byText.set(key, compiled);
+  if (byText.size > CACHE_SIZE) {
+    for (const oldest of byText.keys()) {
+      byText.delete(oldest);
       break;
     }
+  }
   return compiled;
 }
 
@@ -61,10 +77,15 @@ function nativePattern(pattern: string): Pattern | null {
   return null;
 }
 
+/** The validator keeps one expression for each text that it prints as, so each must print as its own. */
+function named(pattern: string, compiled: Pattern | null): Pattern {
+  return { test: (text) => compiled?.test(text) ?? true, toString: () => pattern };
+}
+
 async function compile(schema: Json, origin: 'own' | 'outside'): Promise<SchemaCheck> {
   const { Ajv2020 } = await import('ajv/dist/2020.js');
   const patterns = new Map<string, Pattern | null>();
-  const engine = origin === 'outside' ? await linearEngine() : { compile: nativePattern };
+  const engine: LinearEngine = origin === 'outside' ? await linearEngine() : { compile: nativePattern, renew() {} };
   const compilePattern = (pattern: string): Pattern | null => {
     const known = patterns.get(pattern);
     if (known !== undefined) return known;
@@ -73,6 +94,7 @@ async function compile(schema: Json, origin: 'own' | 'outside'): Promise<SchemaC
     return made;
   };
   const prepared = prepareSchema(schema, compilePattern);
+  let schemaToCompile = prepared.schema;
   let steps = 0;
   const make = (allErrors: boolean): ValidateFunction => {
     const ajv = new Ajv2020({
@@ -85,13 +107,13 @@ async function compile(schema: Json, origin: 'own' | 'outside'): Promise<SchemaC
       logger: false,
       inlineRefs: false,
       code: {
-        regExp: Object.assign((pattern: string) => compilePattern(pattern) ?? { test: () => true }, {
-          code: 'pattern',
-        }),
+        regExp: Object.assign((pattern: string) => named(pattern, compilePattern(pattern)), { code: 'pattern' }),
       },
     });
     ajv.addKeyword({
       keyword: STEP,
+      // Counted on the way in: a branch that fails must count too.
+      before: '$ref',
       errors: false,
       validate: () => {
         if (++steps > MAX_STEPS) throw new TooManySteps();
@@ -106,11 +128,17 @@ async function compile(schema: Json, origin: 'own' | 'outside'): Promise<SchemaC
       validate: (wanted: unknown, data: Json[]) =>
         wanted !== true || new Set(data.map(canonicalJson)).size === data.length,
     });
-    return ajv.compile(prepared.schema as object | boolean);
+    return ajv.compile(schemaToCompile as object | boolean);
   };
   let first: ValidateFunction;
   try {
-    first = make(false);
+    try {
+      first = make(false);
+    } catch {
+      // Parts that bear the same identifier are the usual cause, and local references do without any.
+      schemaToCompile = withoutIds(prepared.schema);
+      first = make(false);
+    }
   } catch (cause) {
     throw new BridleError('schema_invalid', `A schema can't be compiled: ${why(cause)}`, { cause, hint: HINT });
   }
@@ -119,11 +147,13 @@ async function compile(schema: Json, origin: 'own' | 'outside'): Promise<SchemaC
     notes: prepared.notes,
     check(value) {
       steps = 0;
+      engine.renew();
       try {
         if (first(value)) return [];
         const errors: readonly ErrorObject[] = first.errors ?? [];
         if (isLarge(value)) return schemaIssues(errors);
         steps = 0;
+        engine.renew();
         all ??= make(true);
         all(value);
         return schemaIssues(all.errors ?? errors);
@@ -141,7 +171,7 @@ function why(error: unknown): string {
 
 function cannotCheck(error: unknown): string {
   if (error instanceof RangeError) return "is nested too deeply to check against the tool's schema";
-  if (error instanceof TooManySteps)
+  if (error instanceof TooManySteps || error instanceof TooMuchMatching)
     return "would take too long to check against the tool's schema; try a smaller value";
   return `could not be checked: ${why(error)}`;
 }

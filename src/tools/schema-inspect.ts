@@ -1,7 +1,7 @@
 import type { Json, JsonObject, Reason } from '../contracts/index.ts';
 import { isJsonObject } from './json-object.ts';
 import { cutAt } from './printable.ts';
-import { resolveLocal, sameValueEdges } from './schema-refs.ts';
+import { documentsOf, resolveLocal, sameValueEdges } from './schema-refs.ts';
 import { subschemasOf } from './schema-walk.ts';
 
 /**
@@ -121,6 +121,7 @@ function badKeyword(keyword: string, value: Json): string | null {
 
 /** The first thing that makes the schema unusable at any schema position. */
 function malformed(root: JsonObject): Reason | null {
+  const documents = documentsOf(root);
   const stack: [JsonObject, readonly string[]][] = [[root, []]];
   let seen = 0;
   for (let next = stack.pop(); next; next = stack.pop()) {
@@ -131,7 +132,11 @@ function malformed(root: JsonObject): Reason | null {
     for (const [keyword, value] of Object.entries(schema)) {
       const bad = badKeyword(keyword, value);
       if (bad !== null) return reason('schema_invalid', `Its schema is not valid ${where(path)}: ${bad}.`);
-      if (keyword === '$ref' && typeof value === 'string' && resolveLocal(root, value) === undefined) {
+      if (
+        keyword === '$ref' &&
+        typeof value === 'string' &&
+        resolveLocal(root, value, documents.get(schema)) === undefined
+      ) {
         const what = value.startsWith('#') ? 'does not exist' : 'lies outside the schema';
         return reason('schema_ref_unresolved', `Its schema refers to "${cutAt(value, 200)}", which ${what}.`);
       }
@@ -145,6 +150,7 @@ function malformed(root: JsonObject): Reason | null {
 
 /** A schema that is applied to the same value without end, or so often that checking would be. */
 function endless(root: JsonObject): Reason | null {
+  const documents = documentsOf(root);
   const cost = new Map<JsonObject, number>();
   const open = new Set<JsonObject>();
   const visit = (schema: JsonObject): number => {
@@ -153,7 +159,7 @@ function endless(root: JsonObject): Reason | null {
     if (open.has(schema)) return Number.POSITIVE_INFINITY;
     open.add(schema);
     let sum = 1;
-    for (const next of sameValueEdges(root, schema)) sum += visit(next);
+    for (const next of sameValueEdges(root, schema, documents)) sum += visit(next);
     open.delete(schema);
     cost.set(schema, sum);
     return sum;

@@ -12,7 +12,9 @@ export interface SchemaIssue {
 const SHOWN_VALUE = 80;
 const SHOWN_CHOICES = 20;
 /** More than a reader can use, and a bound on what a hostile value can make us write. */
-export const SHOWN_ISSUES = 25;
+const SHOWN_ISSUES = 25;
+/** Errors looked at: the grouping below is quadratic. */
+const CONSIDERED = 500;
 
 /** "string", "integer", …: the JSON Schema name of a value's type. */
 function typeOf(value: unknown): string {
@@ -97,7 +99,7 @@ function message(error: ErrorObject): string {
     case 'not':
       return 'has a form that is ruled out';
     case 'false schema':
-      return 'must not be given';
+      return 'is not allowed';
     default:
       return `doesn't meet "${keyword}" of ${known(parentSchema)}`;
   }
@@ -133,12 +135,45 @@ function located(error: ErrorObject): SchemaIssue {
   return { path: instancePath, message: message(error) };
 }
 
+/**
+ * The errors worth telling. A failed choice (`anyOf`, `oneOf`) comes with the errors of all its branches: when exactly
+ * one branch takes the value's type, its errors say what to correct; otherwise the choice itself does.
+ */
+function telling(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  let told: ErrorObject[] = [];
+  for (const error of errors) {
+    if (SILENT.has(error.keyword)) continue;
+    const isChoice = (error.keyword === 'anyOf' || error.keyword === 'oneOf') && !error.params.passingSchemas;
+    if (!isChoice || !Array.isArray(error.schema)) {
+      told.push(error);
+      continue;
+    }
+    // Branches come before their choice, each under its path; references lose that path, and then the choice is told.
+    const within = told.filter((inner) => inner.schemaPath.startsWith(`${error.schemaPath}/`));
+    const branches = new Map<string, ErrorObject[]>();
+    for (const inner of within) {
+      const branch = inner.schemaPath.slice(error.schemaPath.length + 1).split('/')[0] ?? '';
+      branches.set(branch, [...(branches.get(branch) ?? []), inner]);
+    }
+    const near = [...branches.values()].filter((inner) => !inner.some((e) => misfit(e, error.instancePath)));
+    told = told.filter((inner) => !within.includes(inner));
+    if (near.length === 1 && near[0] && branches.size === error.schema.length) told.push(...near[0]);
+    else told.push(error);
+  }
+  return told;
+}
+
+/** An error that rules a branch out for this value as a whole: another type, another constant. */
+function misfit(error: ErrorObject, at: string): boolean {
+  if (error.instancePath === at) return error.keyword === 'type';
+  return error.keyword === 'const' && error.instancePath.lastIndexOf('/') === at.length;
+}
+
 /** The validator's errors in words that name each wrong field and what was expected; at most 25. */
 export function schemaIssues(errors: readonly ErrorObject[]): readonly SchemaIssue[] {
   const seen = new Set<string>();
   const issues: SchemaIssue[] = [];
-  for (const error of errors) {
-    if (SILENT.has(error.keyword)) continue;
+  for (const error of telling(errors.slice(0, CONSIDERED))) {
     const issue = located(error);
     const key = `${issue.path} ${issue.message}`;
     if (seen.has(key)) continue;

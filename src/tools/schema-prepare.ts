@@ -15,9 +15,14 @@ function omit(schema: JsonObject, ...keywords: string[]): JsonObject {
   return Object.fromEntries(Object.entries(schema).filter(([keyword]) => !keywords.includes(keyword)));
 }
 
-/** Older drafts' forms in those of 2020-12. */
-function modern(schema: JsonObject): JsonObject {
-  let out = omit(schema, '$schema', 'id', '$comment', '$vocabulary', 'discriminator', '$async', STEP);
+/** The schema without the identifiers of its parts. */
+export function withoutIds(schema: Json): Json {
+  return mapSchema(schema, (member) => omit(member, '$id'));
+}
+
+/** Older drafts' forms of one schema object in those of 2020-12. */
+export function modern(schema: JsonObject): JsonObject {
+  let out = omit(schema, '$schema', 'id', '$vocabulary', '$async', STEP);
   if (Array.isArray(out.items)) {
     const { items, additionalItems, ...rest } = out;
     out = {
@@ -72,7 +77,7 @@ function enforceable(
 export function prepareSchema(schema: Json, compile: (pattern: string) => Pattern | null): PreparedSchema {
   const dropped = new Set<string>();
   const prepared = mapSchema(schema, (member) => {
-    const out = enforceable(modern(member), compile, dropped);
+    const out = enforceable(omit(modern(member), '$comment', 'discriminator'), compile, dropped);
     return Object.hasOwn(out, '$ref') || Object.hasOwn(out, '$dynamicRef') ? { ...out, [STEP]: true } : out;
   });
   const notes = [...dropped].map(

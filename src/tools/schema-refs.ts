@@ -37,12 +37,33 @@ function byAnchor(root: JsonObject, matches: (schema: JsonObject) => boolean): J
   return undefined;
 }
 
+/** Where local references of each object schema point to: the nearest part with an `$id` of its own, or the root. */
+export type Documents = ReadonlyMap<JsonObject, JsonObject>;
+
+/** Maps every object schema at a schema position to its document. */
+export function documentsOf(root: JsonObject): Documents {
+  const documents = new Map<JsonObject, JsonObject>();
+  const stack: [JsonObject, JsonObject][] = [[root, root]];
+  for (let next = stack.pop(); next; next = stack.pop()) {
+    const [schema, outer] = next;
+    if (documents.has(schema)) continue;
+    const own = typeof schema.$id === 'string' && !schema.$id.startsWith('#');
+    const document = own ? schema : outer;
+    documents.set(schema, document);
+    for (const [keyword, value] of Object.entries(schema)) {
+      for (const [, member] of subschemasOf(keyword, value)) if (isJsonObject(member)) stack.push([member, document]);
+    }
+  }
+  return documents;
+}
+
 /**
  * What a `$ref` means within one schema document: `#`, a JSON Pointer fragment, an anchor, or the `$id` of a part.
  *
- * @returns undefined for what isn't there or lies outside the document
+ * @param document what `#` stands for where the reference is; default the root
+ * @returns undefined for what isn't there or lies outside the root
  */
-export function resolveLocal(root: JsonObject, ref: string): Json | undefined {
+export function resolveLocal(root: JsonObject, ref: string, document: JsonObject = root): Json | undefined {
   const hash = ref.indexOf('#');
   const base = hash < 0 ? ref : ref.slice(0, hash);
   let fragment = hash < 0 ? '' : ref.slice(hash + 1);
@@ -51,19 +72,29 @@ export function resolveLocal(root: JsonObject, ref: string): Json | undefined {
   } catch {
     return undefined;
   }
-  const document = base === '' ? root : byAnchor(root, (schema) => schema.$id === base);
-  if (!isJsonObject(document)) return undefined;
-  if (fragment === '') return document;
-  if (fragment.startsWith('/')) return byPointer(document, fragment);
-  return byAnchor(document, (s) => s.$anchor === fragment || s.$dynamicAnchor === fragment || s.$id === `#${fragment}`);
+  const target = base === '' ? document : byAnchor(root, (schema) => identifies(schema, base, root));
+  if (!isJsonObject(target)) return undefined;
+  if (fragment === '') return target;
+  if (fragment.startsWith('/')) return byPointer(target, fragment);
+  return byAnchor(target, (s) => s.$anchor === fragment || s.$dynamicAnchor === fragment || s.$id === `#${fragment}`);
+}
+
+/** True when the schema's `$id`, taken relative to the root's, is what `base` names. */
+function identifies(schema: JsonObject, base: string, root: JsonObject): boolean {
+  if (typeof schema.$id !== 'string') return false;
+  if (schema.$id === base) return true;
+  const from = `bridle:/${typeof root.$id === 'string' ? root.$id : ''}`;
+  const start = typeof root.$id === 'string' && URL.canParse(root.$id) ? root.$id : from;
+  if (!URL.canParse(schema.$id, start) || !URL.canParse(base, start)) return false;
+  return new URL(schema.$id, start).href === new URL(base, start).href;
 }
 
 /** The object schemas that are applied to the same value as this one, one entry an application. */
-export function sameValueEdges(root: JsonObject, schema: JsonObject): readonly JsonObject[] {
+export function sameValueEdges(root: JsonObject, schema: JsonObject, documents: Documents): readonly JsonObject[] {
   const edges: JsonObject[] = [];
   for (const [keyword, value] of Object.entries(schema)) {
     if ((keyword === '$ref' || keyword === '$dynamicRef') && typeof value === 'string') {
-      const target = resolveLocal(root, value);
+      const target = resolveLocal(root, value, documents.get(schema));
       if (isJsonObject(target)) edges.push(target);
     } else if (SAME_VALUE.has(keyword)) {
       for (const [, member] of subschemasOf(keyword, value)) if (isJsonObject(member)) edges.push(member);
