@@ -14,7 +14,7 @@ export interface Endpoint {
 }
 
 /** How a request that didn't end in a reply is told apart from the others. */
-export interface HttpFailure {
+interface HttpFailure {
   readonly status: number;
   readonly headers: Headers | undefined;
   /** The body as text, JSON or not. */
@@ -24,7 +24,7 @@ export interface HttpFailure {
 const EXCERPT = 300;
 
 /** The base URL without what must not be printed. */
-export function printableUrl(url: string): string {
+function printableUrl(url: string): string {
   try {
     const { protocol, host, pathname } = new URL(url);
     return `${protocol}//${host}${pathname}`.replace(/\/+$/, '');
@@ -34,13 +34,13 @@ export function printableUrl(url: string): string {
 }
 
 /** One line of foreign text, short and without control characters. */
-export function excerpt(text: string): string {
+function excerpt(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
   return line.length > EXCERPT ? `${line.slice(0, EXCERPT)}…` : line;
 }
 
 /** The server's own words: `error.message`, `error`, `message` or `detail` of its JSON, else the text itself. */
-export function serverWords(body: string): string {
+function serverWords(body: string): string {
   const parsed = parseJson(body);
   if (!isObject(parsed)) return excerpt(body);
   const { error, message, detail } = parsed;
@@ -66,7 +66,7 @@ const CONNECT_CODES = new Set([
 ]);
 
 /** The system's code for a failed connection, from however deep in the causes. */
-export function connectionCode(error: unknown): string | undefined {
+function connectionCode(error: unknown): string | undefined {
   for (let current = error, depth = 0; current instanceof Error && depth < 8; current = current.cause, depth += 1) {
     if ('code' in current && typeof current.code === 'string') return current.code;
     if (current instanceof AggregateError) {

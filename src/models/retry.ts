@@ -10,7 +10,7 @@ export interface RetryOptions {
   readonly baseMs?: number;
 }
 
-export interface WaitContext {
+interface WaitContext {
   readonly signal: AbortSignal;
   onWait?(wait: { readonly ms: number; readonly reason: string }): void;
 }

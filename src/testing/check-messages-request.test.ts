@@ -127,7 +127,26 @@ const BROKEN: readonly (readonly [rule: string, why: string, request: JsonObject
     { ...VALID, tools: [{ ...tool, input_schema: { type: 'object', anyOf: [] } }] },
     'does not support oneOf',
   ],
-  ['strict-closed', 'open', { ...VALID, tools: [{ ...tool, strict: true }] }, 'additionalProperties'],
+  ['strict-closed', 'an open object', { ...VALID, tools: [{ ...tool, strict: true }] }, 'additionalProperties'],
+  [
+    'strict-closed',
+    'an open object inside',
+    {
+      ...VALID,
+      tools: [
+        {
+          ...tool,
+          strict: true,
+          input_schema: {
+            type: 'object',
+            additionalProperties: false,
+            properties: { list: { type: 'array', items: { type: 'object' } } },
+          },
+        },
+      ],
+    },
+    'input_schema.properties.list.items',
+  ],
   [
     'strict-count',
     'too many',

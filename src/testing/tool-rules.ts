@@ -1,4 +1,4 @@
-import type { JsonObject } from '../contracts/index.ts';
+import type { Json, JsonObject } from '../contracts/index.ts';
 import type { Rule } from './rule.ts';
 import { arrayOf, isObject, isString, type Placed, placed } from './shape.ts';
 
@@ -6,6 +6,8 @@ const TOOL_NAME = /^[a-zA-Z0-9_-]{1,128}$/;
 const TOOLSET = /^(?:computer|browser)_toolset_\d{8}$|^mcp_toolset$/;
 const TOOL_SEARCH = /^tool_search_tool_(?:regex|bm25)(?:_\d{8})?$/;
 const MOST_STRICT = 20;
+const SCHEMA_PARTS = ['items', 'anyOf', 'allOf'];
+const SCHEMA_MAPS = ['properties', '$defs', 'definitions'];
 const FIELDS = new Set([
   'type',
   'name',
@@ -98,11 +100,8 @@ export const TOOL_RULES: readonly Rule[] = [
     check: (body) =>
       customTools(body)
         .filter(({ block }) => block.strict === true)
-        .flatMap(({ path, block }) =>
-          isObject(block.input_schema) && block.input_schema.additionalProperties !== false
-            ? [`${path}.custom.input_schema: a strict tool needs additionalProperties: false`]
-            : [],
-        ),
+        .flatMap(({ path, block }) => openObjects(`${path}.custom.input_schema`, block.input_schema))
+        .map((path) => `${path}: For 'object' type, 'additionalProperties' must be explicitly set to false`),
   },
   {
     id: 'strict-count',
@@ -127,3 +126,17 @@ export const TOOL_RULES: readonly Rule[] = [
     },
   },
 ];
+
+/** Where a schema describes an object that may have more properties than it names. */
+function openObjects(path: string, schema: Json | undefined): readonly string[] {
+  if (Array.isArray(schema)) return schema.flatMap((part, index) => openObjects(`${path}.${index}`, part));
+  if (!isObject(schema)) return [];
+  const open = schema.type === 'object' && schema.additionalProperties !== false ? [path] : [];
+  const parts = SCHEMA_PARTS.flatMap((key) => openObjects(`${path}.${key}`, schema[key]));
+  const named = SCHEMA_MAPS.flatMap((key) =>
+    Object.entries(isObject(schema[key]) ? schema[key] : {}).flatMap(([name, part]) =>
+      openObjects(`${path}.${key}.${name}`, part),
+    ),
+  );
+  return [...open, ...parts, ...named];
+}

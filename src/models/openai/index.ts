@@ -136,6 +136,7 @@ async function attempt(
 async function* chunks(target: Target, body: JsonObject, limit: Deadline): AsyncGenerator<JsonObject | null> {
   const failing = (error: unknown): never => {
     if (limit.signal.aborted) throw stopped(limit, target);
+    if (error instanceof RangeError) throw badAnswer(target, 'an event stream', error.message);
     throw isConnectionError(error) ? connectionFailure(error, target) : error;
   };
   const response = await fetch(`${target.url}/chat/completions`, {

@@ -35,3 +35,11 @@ test('data is the same wherever the bytes are cut and however lines end', async 
 test('several data lines are one value, and a missing last blank line is forgiven', async () => {
   expect(await read('data: {\ndata: }\n\ndata:[DONE]', [])).toEqual(['{\n}', '[DONE]']);
 });
+
+test('an event that never ends is given up', async () => {
+  async function* endless() {
+    for (;;) yield Buffer.from('data: more');
+  }
+  const reading = sseData(endless(), 1000).next();
+  await expect(reading).rejects.toThrow(RangeError);
+});

@@ -1,11 +1,17 @@
+/** In UTF-16 units; no reply of a model comes near it. */
+const LARGEST_EVENT = 64 * 1024 * 1024;
+
 /**
  * Reads the `data` of server-sent events (WHATWG HTML, section 9.2) from bytes that may be cut anywhere, inside a
  * character or a line ending included. Event names and comments are of no use here and are dropped.
+ *
+ * @throws RangeError for an event that never ends
  */
-export async function* sseData(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+export async function* sseData(body: AsyncIterable<Uint8Array>, largest = LARGEST_EVENT): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = '';
   let data: string[] = [];
+  let size = 0;
   for await (const bytes of body) {
     rest += decoder.decode(bytes, { stream: true });
     // A CR at the very end may be the first half of CRLF, so it waits for what follows.
@@ -15,10 +21,13 @@ export async function* sseData(body: AsyncIterable<Uint8Array>): AsyncGenerator<
       if (line === '') {
         if (data.length > 0) yield data.join('\n');
         data = [];
+        size = 0;
       } else if (line.startsWith('data:')) {
         data.push(line.slice(line.startsWith('data: ') ? 6 : 5));
+        size += line.length;
       }
     }
+    if (size + rest.length > largest) throw new RangeError(`an event of more than ${largest} characters`);
   }
   // Some servers end without the closing blank line.
   const last = (rest + decoder.decode()).replace(/\r$/, '');
