@@ -1,4 +1,5 @@
 import type { ConnectionEra, Json, JsonObject, RawJson } from '../../contracts/index.ts';
+import { printable } from '../../tools/index.ts';
 import { McpError } from './errors.ts';
 import { isObject } from './message.ts';
 import { CODES, clientInfo, LEGACY_REVISION, LEGACY_REVISIONS, META, MODERN_REVISION } from './protocol.ts';
@@ -116,7 +117,7 @@ async function handshake(session: Session, n: Negotiation): Promise<Negotiated> 
   if (!isObject(answer) || typeof revision !== 'string' || !LEGACY_REVISIONS.has(revision)) {
     throw new McpError(
       'mcp_unsupported_revision',
-      `${n.name} answered initialize with protocol revision ${JSON.stringify(revision ?? null)}.`,
+      `${n.name} answered initialize with protocol revision ${printable(JSON.stringify(revision ?? null), { maxLength: 100 })}.`,
       {
         executed: 'not_executed',
         hint: `Bridle speaks ${MODERN_REVISION} and ${[...LEGACY_REVISIONS].join(', ')}: use a version of the server that does.`,
@@ -136,7 +137,7 @@ async function handshake(session: Session, n: Negotiation): Promise<Negotiated> 
 function unsupported(n: Negotiation, versions: readonly string[]): McpError {
   return new McpError(
     'mcp_unsupported_revision',
-    `${n.name} is a modern server, but only of protocol revisions that Bridle doesn't speak: ${versions.join(', ')}.`,
+    `${n.name} is a modern server, but only of protocol revisions that Bridle doesn't speak: ${printable(versions.join(', '), { maxLength: 200 })}.`,
     {
       executed: 'not_executed',
       hint: `Bridle speaks ${MODERN_REVISION} and ${[...LEGACY_REVISIONS].join(', ')}: update Bridle, or use another version of the server.`,
@@ -158,7 +159,7 @@ function settled(n: Negotiation, verdict: Verdict): Negotiated | null {
 function refusedInitialize(n: Negotiation, error: McpError): McpError {
   return new McpError(
     'mcp_initialize_refused',
-    `${n.name} refused initialize: ${error.rpc?.message ?? error.message}`,
+    `${n.name} refused initialize: ${printable(error.rpc?.message ?? error.message, { maxLength: 2000 })}`,
     {
       executed: 'not_executed',
       ...(error.rpc && { rpc: error.rpc }),

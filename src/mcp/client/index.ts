@@ -4,6 +4,7 @@
  * never claimed beyond what is known.
  */
 export { McpError, type RpcError } from './errors.ts';
+export { listAll } from './list-all.ts';
 export { type McpSourceOptions, mcpSource } from './mcp-source.ts';
 export { installExitHooks } from './process-group.ts';
 export { type StdioServer, serverFingerprint } from './server.ts';

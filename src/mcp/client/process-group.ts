@@ -49,7 +49,7 @@ export async function groupGone(pgid: number, ms: number, thorough = false): Pro
 /** From now on this group ends with us, however we end. */
 export function registerGroup(pgid: number): void {
   groups.add(pgid);
-  installExitHooks();
+  installExitHook();
   watchdog.add(pgid);
 }
 
@@ -67,24 +67,37 @@ function killAllNow(): void {
   groups.clear();
 }
 
-function onSignal(signal: NodeJS.Signals): void {
+const ours = Symbol.for('bridle.exit-hook');
+type Hook = ((signal: NodeJS.Signals) => void) & { [ours]?: true };
+
+const onSignal: Hook = (signal) => {
   // Someone else listens too: whether this signal ends the process is theirs to say, and `exit` follows if it does.
-  if (process.listenerCount(signal) > 1) return;
+  if (process.listeners(signal).some((listener) => (listener as Hook)[ours] !== true)) return;
   killAllNow();
   process.removeListener(signal, onSignal);
-  process.kill(process.pid, signal);
+  if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
+};
+onSignal[ours] = true;
+
+let watchesExit = false;
+let watchesSignals = false;
+
+/** A normal exit and an uncaught error run this; signals and what no hook sees are the watchdog's. */
+function installExitHook(): void {
+  if (watchesExit) return;
+  watchesExit = true;
+  process.on('exit', killAllNow);
 }
 
-let installed = false;
-
 /**
- * Makes the children end with this process on a normal exit, an uncaught error, SIGINT, SIGTERM and SIGHUP. Called by
- * itself when the first child starts. A signal keeps its default effect, and a program with handlers of its own keeps
- * the decision. What no hook sees (`kill -9`, a crash of the engine) the watchdog does.
+ * Ends the children at once, without the grace that the watchdog gives them, when SIGINT, SIGTERM or SIGHUP end this
+ * process. For programs of our own: the children end with us without it too, and a library that listens to signals can
+ * get in the way of others that do. A signal keeps its default effect; where somebody else listens, they decide.
  */
 export function installExitHooks(): void {
-  if (installed) return;
-  installed = true;
-  process.on('exit', killAllNow);
-  for (const signal of SIGNALS) process.on(signal, onSignal);
+  installExitHook();
+  if (watchesSignals) return;
+  watchesSignals = true;
+  // Before a listener that is to run once has taken itself off the list.
+  for (const signal of SIGNALS) process.prependListener(signal, onSignal);
 }

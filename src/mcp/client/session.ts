@@ -1,4 +1,5 @@
 import type { CallContext, Json, JsonObject, RawJson } from '../../contracts/index.ts';
+import { printable } from '../../tools/index.ts';
 import { McpError, withExecuted } from './errors.ts';
 import { isObject, type Message, readMessages } from './message.ts';
 import { CODES, META } from './protocol.ts';
@@ -47,6 +48,8 @@ export class Session {
   #host: SessionHost;
   #nextId = 1;
   #pending = new Map<number, Pending>();
+  /** Requests of the server that are being answered. */
+  #answering = new Set<string | number>();
 
   constructor(host: SessionHost) {
     this.#host = host;
@@ -197,12 +200,25 @@ export class Session {
       this.#tell(pending, 'progress', params);
       return;
     }
+    if (method === 'notifications/cancelled') {
+      this.#withdrawn(isObject(detail) ? detail.requestId : undefined);
+      return;
+    }
+    // Of this hop only: it says that our own subscription stands.
+    if (method === 'notifications/subscriptions/acknowledged') return;
     if (method === 'notifications/message') {
       // The protocol doesn't say which request a log line belongs to, so it is told only where there is no doubt.
       const running = this.#running();
       if (running.length === 1) this.#tell(running[0], 'log', params);
     }
     this.#host.notification(method, params);
+  }
+
+  /** A legacy server takes a question back; a modern one ends our subscription. */
+  #withdrawn(id: Json | undefined): void {
+    if (typeof id === 'string' || typeof id === 'number') this.#answering.delete(id);
+    const pending = typeof id === 'number' ? this.#pending.get(id) : undefined;
+    if (pending?.method === 'subscriptions/listen') pending.resolve({ text: '{}', parse: () => ({}) });
   }
 
   #tell(pending: Pending | undefined, kind: 'progress' | 'log', raw: RawJson): void {
@@ -213,8 +229,9 @@ export class Session {
     }
   }
 
+  /** Requests in flight during which a server may have something to ask or to log. */
   #running(): Pending[] {
-    return [...this.#pending.values()].filter((pending) => !pending.housekeeping);
+    return [...this.#pending.values()].filter((pending) => !pending.housekeeping && !pending.method.endsWith('/list'));
   }
 
   async #answer(request: Extract<Message, { kind: 'request' }>): Promise<void> {
@@ -227,23 +244,29 @@ export class Session {
     const running = this.#running();
     const [only] = running;
     const asked = running.length === 1 && only?.ctx.input ? only : undefined;
-    const input = asked?.ctx.input ?? (running.length === 0 ? this.#host.input : undefined);
+    // The folders are the connection's affair; a question to a person belongs to the one call that can have raised it.
+    const forHost = running.length === 0 || method === 'roots/list';
+    const input = asked?.ctx.input ?? (forHost ? this.#host.input : undefined);
     const known = method === 'roots/list' || method === 'elicitation/create' || method === 'sampling/createMessage';
     if (!known || !input) {
       if (method === 'elicitation/create') reply({ result: { action: 'decline' } });
       else reply({ error: { code: CODES.unknownMethod, message: `This client doesn't answer ${method}` } });
       return;
     }
+    this.#answering.add(id);
     // The server is silent because it waits for us: that silence is not held against it.
     asked?.pauseIdle(true);
+    let body: JsonObject;
     try {
-      reply({ result: await input(raw) });
+      body = { result: await input(raw) };
     } catch {
-      if (method === 'elicitation/create') reply({ result: { action: 'cancel' } });
-      else reply({ error: { code: CODES.internal, message: `${method} could not be answered` } });
-    } finally {
-      asked?.pauseIdle(false);
+      body =
+        method === 'elicitation/create'
+          ? { result: { action: 'cancel' } }
+          : { error: { code: CODES.internal, message: `${method} could not be answered` } };
     }
+    asked?.pauseIdle(false);
+    if (this.#answering.delete(id)) reply(body);
   }
 
   #refused(method: string, { code, message, data }: Extract<Message, { kind: 'error' }>): McpError {
@@ -255,10 +278,14 @@ export class Session {
       CODES.missingCapability,
       CODES.unsupportedVersion,
     ];
-    return new McpError('mcp_error_answer', `${this.#host.name} answered ${method} with error ${code}: ${message}`, {
-      executed: refusals.includes(code) ? 'not_executed' : 'unknown',
-      rpc: { code, message, ...(data && { data }) },
-    });
+    return new McpError(
+      'mcp_error_answer',
+      `${this.#host.name} answered ${method} with error ${code}: ${printable(message, { maxLength: 2000 })}`,
+      {
+        executed: refusals.includes(code) ? 'not_executed' : 'unknown',
+        rpc: { code, message, ...(data && { data }) },
+      },
+    );
   }
 
   #silent(method: string, ms: number): McpError {

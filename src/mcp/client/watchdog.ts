@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 
 /**
  * The watchdog's program, as text because it has to run the same from sources and from the build. It reads `+pid` and
- * `-pid` lines; when the pipe ends, we are gone, and it ends the groups that are left: SIGTERM, two seconds, SIGKILL.
+ * `-pid` lines; when the pipe ends, we are gone, and it ends the groups that are left: SIGTERM, a second, SIGKILL.
  * A leader with another start time than at registration is somebody else under a number used again, and is spared.
  */
 const PROGRAM = `
@@ -41,7 +41,7 @@ process.stdin.on('data', (chunk) => {
 });
 process.stdin.on('close', () => {
   signal('SIGTERM');
-  const until = Date.now() + 2000;
+  const until = Date.now() + 1000;
   const look = () => {
     signal(0);
     if (groups.size === 0) process.exit(0);
@@ -59,8 +59,8 @@ const told = new Set<number>();
 
 function start(): ChildProcess {
   const child = spawn(process.execPath, ['--max-old-space-size=16', '-e', PROGRAM], {
-    // No NODE_OPTIONS, no loaders, no keys: it needs nothing.
-    env: {},
+    // No NODE_OPTIONS, no loaders, no keys; inside Electron the executable has to be told to be Node.
+    env: { ELECTRON_RUN_AS_NODE: '1' },
     cwd: '/',
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
