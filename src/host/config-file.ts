@@ -6,6 +6,9 @@ import { BridleError, sha256 } from '../tools/index.ts';
 /** Largest configuration file that is read, in bytes. */
 export const MAX_CONFIG_BYTES = 1_048_576;
 
+/** Far more than any key needs, and far less than what walking a tree by recursion can take. */
+const MAX_DEPTH = 64;
+
 /** A configuration file as read: its tree keeps where everything stands, and keys never become object properties. */
 export interface ConfigFile {
   readonly path: string;
@@ -40,12 +43,25 @@ export function parseConfig(path: string, text: string): ConfigFile {
   }
   const first = errors[0];
   if (first) throw notJson(path, text, first);
+  if (root && deeperThan(root, MAX_DEPTH)) {
+    throw new BridleError('config_not_json', `${path} is nested more than ${MAX_DEPTH} levels deep.`);
+  }
   if (root?.type !== 'object') {
     throw new BridleError('config_not_object', `${path} holds ${kindOf(root)}; a JSON object is expected.`);
   }
   const lines = lineStarts(text);
   const at = (node: Node) => ({ file: path, line: lineOf(lines, node.offset) });
   return { path, root, hash: sha256(text), at };
+}
+
+function deeperThan(root: Node, limit: number): boolean {
+  let level: readonly Node[] = [root];
+  // Each value of an object is two nodes below it, as its child is the property.
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > limit * 2) return true;
+    level = level.flatMap(({ children }) => children ?? []);
+  }
+  return false;
 }
 
 async function readBytes(path: string): Promise<Buffer | undefined> {

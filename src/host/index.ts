@@ -4,7 +4,6 @@
  */
 
 export type { TrustItem, TrustRequest } from './describe-trust.ts';
-export { describeTrust } from './describe-trust.ts';
 export type { LineStream } from './line-input.ts';
 export type { LoadProjectOptions, Project } from './load-project.ts';
 export { loadProject } from './load-project.ts';

@@ -25,7 +25,7 @@ export async function findProjectRoot(cwd: string): Promise<string> {
   }
 }
 
-export async function exists(path: string): Promise<boolean> {
+async function exists(path: string): Promise<boolean> {
   return stat(path).then(
     () => true,
     () => false,

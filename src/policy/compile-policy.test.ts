@@ -59,6 +59,14 @@ describe('which tools a rule names', () => {
     expect(effectOf({ deny: ['mcp__fs__*'] }, tool(null, 'mcp__fs__read'))).toBe('deny');
   });
 
+  test('a rule with underscores in place of other characters, as other hosts write it, denies but allows nothing', () => {
+    const definition = tool('claude.ai Gmail', 'send.mail');
+    for (const rule of ['mcp__claude_ai_Gmail__send_mail', 'mcp__claude_ai_Gmail__*', 'mcp__claude_ai_Gmail']) {
+      expect(effectOf({ deny: [rule] }, definition)).toBe('deny');
+      expect(effectOf({ allow: [rule] }, definition)).toBe('ask');
+    }
+  });
+
   test('the rule suggested for a tool names that tool and no other', () => {
     const name = fc.string({
       unit: fc.constantFrom('a', 'B', '_', '-', '.', '*', '(', ' ', 'é'),

@@ -4,6 +4,8 @@ import { globMatches } from './glob.ts';
 import type { Rule } from './layer.ts';
 import { MCP_PREFIX, type RuleTarget, serverGroup } from './parse-rule.ts';
 
+const UNCLEAN = /[^a-zA-Z0-9_-]/g;
+
 /** The texts by which rules can name one tool. */
 export interface ToolNames {
   /** By which an allow may name it: spellings that no other server's tool can have. */
@@ -26,7 +28,17 @@ export function toolNames(tool: ToolDefinition): ToolNames {
   const key = MCP_PREFIX + server.key;
   const strict = [`${part}__${name}`, part, wireName(server.key, name)];
   if (keyIsUnambiguous(server.key)) strict.push(`${key}__${name}`, key);
-  return { strict: distinct(strict), wide: distinct([...strict, `${key}__${name}`, key, tool.ref.name]) };
+  // Other hosts write an underscore for each character that a wire name can't have; rules brought from there still deny.
+  const plain = MCP_PREFIX + server.key.replace(UNCLEAN, '_');
+  const wide = [
+    `${key}__${name}`,
+    key,
+    tool.ref.name,
+    `${plain}__${name}`,
+    `${plain}__${name.replace(UNCLEAN, '_')}`,
+    plain,
+  ];
+  return { strict: distinct(strict), wide: distinct([...strict, ...wide]) };
 }
 
 /** `a__b` could be server `a` with a tool that begins with `b`; only its wire part names it for an allow. */
