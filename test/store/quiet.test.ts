@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
 /** In a process of its own: Node says once per process that its SQLite is experimental. */
@@ -11,6 +12,7 @@ test('opening a database prints nothing, and hides no other warning', () => {
     process.emitWarning('one of our own', 'ExperimentalWarning');
   `;
   const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
+    cwd: fileURLToPath(new URL('../..', import.meta.url)),
     encoding: 'utf8',
   });
   expect([status, stdout]).toEqual([0, '']);
