@@ -191,6 +191,14 @@ describe('a source that fails', () => {
   });
 });
 
+test('what a source lists that is no definition costs it no good tool', async () => {
+  const listing = { tools: [null, {}, { ref: { name: 3 } }, tool('good', server('a'))], setAside: [null, 3] } as never;
+  const catalog = make([fakeSource('a', listing)]);
+  await catalog.refresh();
+  expect(names(catalog)).toEqual(['mcp__a__good']);
+  expect(catalog.setAside()).toMatchObject([{ server: 'a', reasons: [{ code: 'not_a_definition' }] }]);
+});
+
 describe('changes', () => {
   test('a source that reports many changes is listed again once, and the others are not', async () => {
     const [a, b] = [fakeSource('a', ['x']), fakeSource('b', ['y'])];

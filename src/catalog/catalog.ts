@@ -53,7 +53,7 @@ export function createCatalog(options: CatalogOptions): CatalogHandle {
   let queue: Promise<void> = Promise.resolve();
 
   const inTurn = (work: () => Promise<void>): Promise<void> => {
-    queue = queue.then(work);
+    queue = queue.then(work, work);
     return queue;
   };
   const relist = async (which: (source: Source) => boolean, signal?: AbortSignal): Promise<void> => {

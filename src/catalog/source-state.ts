@@ -56,9 +56,32 @@ async function start(source: Source, signal: AbortSignal): Promise<ToolListing> 
   return source.list(signal);
 }
 
+/** Sources are foreign code: whatever in a listing isn't what the types say is set aside alone. */
 function whole(listing: ToolListing): ToolListing {
   if (!Array.isArray(listing?.tools)) throw new Error('it answered with something that is no list of tools');
-  return { tools: listing.tools, setAside: Array.isArray(listing.setAside) ? listing.setAside : [] };
+  const given: readonly unknown[] = listing.tools;
+  const aside: readonly unknown[] = Array.isArray(listing.setAside) ? listing.setAside : [];
+  const tools = given.filter(isDefinition);
+  const broken = given.length - tools.length;
+  const setAside = aside.filter(isSetAside);
+  return { tools, setAside: broken === 0 ? setAside : [...setAside, brokenTools(broken)] };
+}
+
+function isDefinition(value: unknown): value is ToolDefinition {
+  if (typeof value !== 'object' || value === null || !('ref' in value)) return false;
+  const { ref } = value;
+  if (typeof ref !== 'object' || ref === null || !('name' in ref) || !('tool' in ref)) return false;
+  return typeof ref.name === 'string' && typeof ref.tool === 'string';
+}
+
+function isSetAside(value: unknown): value is ToolListing['setAside'][number] {
+  if (typeof value !== 'object' || value === null || !('tool' in value) || !('reasons' in value)) return false;
+  return typeof value.tool === 'string' && Array.isArray(value.reasons);
+}
+
+function brokenTools(count: number): ToolListing['setAside'][number] {
+  const text = `${count} of the tools listed have no name or are no definitions at all.`;
+  return { tool: '*', reasons: [{ room: 'catalog', code: 'not_a_definition', text }] };
 }
 
 function problem(source: Source, kept: ToolListing, error: unknown): Reason {

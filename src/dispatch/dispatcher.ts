@@ -17,7 +17,7 @@ import { type Clock, systemClock } from './clock.ts';
 import { decide } from './decide.ts';
 import { commit, execute } from './execute.ts';
 import { finish, recordOf } from './finish.ts';
-import { cancelled, errorText, failed } from './outcomes.ts';
+import { errorText, failed } from './outcomes.ts';
 import { prepare } from './prepare.ts';
 import { quietly } from './quietly.ts';
 import { createResultStore, type ResultStore } from './result-store.ts';
@@ -112,7 +112,6 @@ async function walkRecorded(path: Path, call: Call): Promise<Outcome> {
 }
 
 async function walk(path: Path, call: Call): Promise<Outcome> {
-  if (call.ctx.signal.aborted) return cancelled(call.ctx.signal, 'not_executed');
   const prepared = await prepare(path, call);
   if (prepared.stage === 'ended') return prepared.outcome;
   const permitted = await decide(path, call, prepared);

@@ -1,4 +1,4 @@
-import type { Failure, IntentRecord, Outcome, RawJson, SourceResult } from '../contracts/index.ts';
+import type { Failure, IntentRecord, Outcome, RawJson, SourceResult, ToolDefinition } from '../contracts/index.ts';
 import { canonicalJson, sha256, ToolFailure } from '../tools/index.ts';
 import type { Call, Committed, DispatchedContext, Ended, Path, Permitted, Ran } from './call-path.ts';
 import { cancelled, ended, errorText, failed } from './outcomes.ts';
@@ -85,7 +85,7 @@ async function runOnce(path: Path, call: Call, permit: Permitted, hardMs: number
     },
     { signal: call.ctx.signal, clock: path.clock, idleMs: call.idleMs, hardMs },
   );
-  return read(call, run);
+  return read(call, tool, run);
 }
 
 /** The caller's context, with the dispatcher's own signal, and with progress that starts the idle limit anew. */
@@ -121,14 +121,14 @@ async function whilePaused<T>(scope: WorkScope, work: () => Promise<T> | undefin
   }
 }
 
-function read(call: Call, run: Limited<SourceResult>): Outcome {
+function read(call: Call, tool: ToolDefinition, run: Limited<SourceResult>): Outcome {
   switch (run.end) {
     case 'settled':
       return outcomeOf(run.value);
     case 'threw':
       return thrown(run.error);
     case 'limit':
-      return limitReached(call, run);
+      return limitReached(call, tool, run);
     case 'cancelled':
       return run.started ? cancelledLate(call, run.late?.value) : cancelled(call.ctx.signal, 'not_executed');
   }
@@ -160,17 +160,23 @@ function thrown(error: unknown): Outcome {
   return failed(text, 'unknown');
 }
 
-function limitReached(call: Call, run: Extract<Limited<SourceResult>, { end: 'limit' }>): Outcome {
+function limitReached(
+  call: Call,
+  tool: ToolDefinition,
+  run: Extract<Limited<SourceResult>, { end: 'limit' }>,
+): Outcome {
   const late = run.late && outcomeOf(run.late.value);
   if (late && late.kind !== 'failed') return late;
   const executed = late?.failure.executed ?? 'unknown';
   // The hard limit covers all attempts: what is left of it for the last one says nothing to a reader.
   const ms = run.which === 'hard' ? call.hardMs : run.ms;
   const what = { idle: 'was silent for', hard: 'took longer than' }[run.which];
-  const effect =
-    executed === 'not_executed' ? 'It did not run.' : 'Check whether it took effect before you call it again.';
+  const harmless = executed === 'not_executed' || tool.effect !== 'write';
+  const effect = harmless
+    ? 'It may be called again.'
+    : 'It may have taken effect all the same: find out before you call it again.';
   const text = `The tool ${what} ${ms} ms, its ${run.which} limit, and was stopped. ${effect}`;
-  return failed(text, executed, { retryable: true, ...pick(late?.failure) });
+  return failed(text, executed, { retryable: harmless, ...pick(late?.failure) });
 }
 
 /** From a failure that came late: what it adds, apart from its own words. */

@@ -44,9 +44,17 @@ describe('time limits', () => {
     const { outcome, source } = await run(() => never());
     const failure = failureOf(outcome);
     expect(outcome.kind).toBe('failed');
-    expect(failure).toMatchObject({ category: 'transient', executed: 'unknown', retryable: true });
+    expect(failure).toMatchObject({ category: 'transient', executed: 'unknown', retryable: false });
     expect(failure.message).toContain('silent for 1000 ms');
     expect(source.calls[0]?.ctx.signal.aborted).toBe(true);
+  });
+
+  test.each([
+    ['write', false],
+    ['idempotent', true],
+    ['read', true],
+  ] as const)('a model may make a %s call that was stopped once more: %s', async (effect, retryable) => {
+    expect(failureOf((await run(() => never(), { effect })).outcome).retryable).toBe(retryable);
   });
 
   test('progress keeps a call alive past its idle limit, and nothing keeps it past its hard limit', async () => {
@@ -145,7 +153,7 @@ describe('cancelling', () => {
     const { outcome, source, recorder } = await run(() => ok('done'), { ctx: { signal: AbortSignal.abort() } });
     expect(outcome).toMatchObject({ kind: 'cancelled', failure: { executed: 'not_executed' } });
     expect(source.calls).toEqual([]);
-    expect(recorder.outcomes).toHaveLength(1);
+    expect(recorder.outcomes).toMatchObject([{ args: {}, outcome: { kind: 'cancelled' } }]);
   });
 
   const cancelledDuring = (answer?: SourceResult) => {

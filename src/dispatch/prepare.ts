@@ -4,7 +4,7 @@ import { type FixedArguments, fixArguments, jsonType } from './arguments.ts';
 import type { Call, Ended, Path, Prepared } from './call-path.ts';
 import { isDecision } from './is-decision.ts';
 import { jsonErrorAt } from './json-error.ts';
-import { ended, errorText, failed, issueReasons, noSuchTool, reason, refused, shown } from './outcomes.ts';
+import { cancelled, ended, errorText, failed, issueReasons, noSuchTool, reason, refused, shown } from './outcomes.ts';
 import { quietly } from './quietly.ts';
 
 /** Longest text of arguments that aren't JSON that the record keeps. */
@@ -14,6 +14,7 @@ const MOST_BROKEN_TEXT = 2_000;
 export async function prepare(path: Path, call: Call): Promise<Ended | Prepared> {
   const { name } = call.request;
   const parsed = parseArguments(call);
+  if (call.ctx.signal.aborted) return ended(cancelled(call.ctx.signal, 'not_executed'));
   const found = findSafely(path, name);
   if (!found) return noSuchTool(name);
   call.ledger.tool = found.tool;

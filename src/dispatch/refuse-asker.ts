@@ -1,4 +1,4 @@
-import type { Asker, ToolDefinition } from '../contracts/index.ts';
+import type { Asker, Reason, ToolDefinition } from '../contracts/index.ts';
 import { ruleFor } from '../policy/index.ts';
 
 const DEFAULT_HOW = `run with --allow '{rule}', or add "{rule}" to permissions.allow in bridle.json`;
@@ -11,12 +11,20 @@ const DEFAULT_HOW = `run with --allow '{rule}', or add "{rule}" to permissions.a
  */
 export function refuseAsker(how: string = DEFAULT_HOW): Asker {
   return {
-    ask: async ({ tool }) => {
+    ask: async ({ tool, decision }) => {
+      const rule = decision.reasons.find(({ code }) => code === 'ask_rule');
+      if (rule) return { answer: 'deny', by: 'nobody', reason: askRuleReason(rule) };
       const way = how.replaceAll('{rule}', () => pasteable(tool)).replace(/[.\s]+$/, '');
       const reason = `It needs a person's approval, and nobody could be asked here. To allow it: ${way}.`;
       return { answer: 'deny', by: 'nobody', reason };
     },
   };
+}
+
+/** An ask rule stands above every allow rule, so naming one as the way on would send people in circles. */
+function askRuleReason({ source }: Reason): string {
+  const place = source ? ` (${source.file}${source.line === undefined ? '' : `:${source.line}`})` : '';
+  return `An ask rule${place} wants a person's word for each call, which no allow rule replaces, and nobody could be asked here. Run it where somebody can answer, or take the ask rule out.`;
 }
 
 /** The rule goes into a shell and into JSON by hand: a tool whose name has anything special is named by its wire name. */
