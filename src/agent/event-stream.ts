@@ -6,8 +6,8 @@ const CAPACITY = 4_096;
 /**
  * Gives a run's events to any number of readers, none of whom the run waits for.
  *
- * A reader starts with the oldest event that is kept. What nobody has read yet is kept up to a bound; pieces of text in
- * a row are joined meanwhile. A reader that falls further behind is told how many events it missed.
+ * Every reader starts at the beginning. What nobody has read yet is kept up to a bound; pieces of text in
+ * a row are joined meanwhile. A reader that comes too late, or falls too far behind, is told how many events it missed.
  */
 export class EventStream implements AsyncIterable<RunEvent> {
   /** The event with number `first` is the first of `kept`. */
@@ -45,7 +45,7 @@ export class EventStream implements AsyncIterable<RunEvent> {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<RunEvent, void, void> {
-    let at = this.first;
+    let at = 0;
     while (true) {
       if (at < this.first) {
         yield { type: 'skipped', count: this.first - at };

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { addUsage, NO_USAGE } from './usage.ts';
+
+test('input counts what was read from and written to the cache', () => {
+  const usage = { input_tokens: 1, cache_creation_input_tokens: 20, cache_read_input_tokens: 300, output_tokens: 4 };
+  expect(addUsage(NO_USAGE, usage, () => 0.5)).toEqual({ inputTokens: 321, outputTokens: 4, costUsd: 0.5 });
+});
+
+test('one reply without a price makes the cost of the run unknown', () => {
+  const unknown = addUsage(NO_USAGE, { input_tokens: 1 }, () => undefined);
+  expect(unknown).toEqual({ inputTokens: 1, outputTokens: 0 });
+  expect(addUsage(unknown, {}, () => 1)).not.toHaveProperty('costUsd');
+});
+
+test('a usage that makes no sense counts as nothing', () => {
+  const usage = { input_tokens: 'many', output_tokens: -5 };
+  expect(addUsage(NO_USAGE, usage, () => 0)).toEqual(NO_USAGE);
+  expect(addUsage(NO_USAGE, null, () => 0)).toEqual(NO_USAGE);
+});
