@@ -1,5 +1,6 @@
-import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -98,12 +99,14 @@ describe('files that are no text', () => {
     expect((await failure(`{"a": "${'x'.repeat(MAX_CONFIG_BYTES)}"}`)).code).toBe('config_too_large');
   });
 
-  test('a folder and a named pipe are refused without waiting', async () => {
+  test('a folder and a socket are refused without waiting', async () => {
     const folder = join(dir, 'folder');
     mkdirSync(folder);
     await expect(readConfigFile(folder)).rejects.toMatchObject({ code: 'config_not_a_file' });
-    const pipe = join(dir, 'pipe');
-    execFileSync('mkfifo', [pipe]);
-    await expect(readConfigFile(pipe)).rejects.toMatchObject({ code: 'config_not_a_file' });
+    const socket = join(dir, 'socket');
+    const listener = createServer().listen(socket);
+    await once(listener, 'listening');
+    await expect(readConfigFile(socket)).rejects.toMatchObject({ code: 'config_not_a_file' });
+    listener.close();
   });
 });

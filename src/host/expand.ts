@@ -1,5 +1,5 @@
 /** One thing that expansion noticed. */
-export interface ExpansionNote {
+interface ExpansionNote {
   readonly code: 'variable_unset' | 'variable_form' | 'model_key';
   readonly text: string;
 }

@@ -23,7 +23,7 @@ export interface StdioEntry {
 }
 
 /** An entry that can't be started, and why. `url` is what a network entry would reach. */
-export interface RefusedEntry {
+interface RefusedEntry {
   readonly kind: 'refused';
   readonly key: string;
   readonly source: NonNullable<Reason['source']>;

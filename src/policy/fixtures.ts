@@ -5,7 +5,7 @@ import type { Permissions, PolicyLayer } from './layer.ts';
 /** Makes for the tests of this folder. */
 export const who: Identity = { agent: 'test', via: 'library' };
 
-export function server(key: string): ServerRef {
+function server(key: string): ServerRef {
   return { key, scope: 'project', fingerprint: sha256(key), trustAnnotations: false };
 }
 
