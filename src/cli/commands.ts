@@ -46,7 +46,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     },
     examples: [
       ['bridle run "What is in this folder?" --allow \'mcp__fs__*\'', 'one task, one server allowed'],
-      ['bridle run "Summarise notes.md" --model claude-sonnet-4-5', 'with a hosted model'],
+      ['bridle run "Summarise notes.md" --model claude-sonnet-5-5', 'with a hosted model'],
       ['bridle run "List my orders" --mcp-config shop.json --json', 'for scripts'],
     ],
     positionals: [1, 1],

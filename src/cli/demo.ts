@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Agent, createAgent, type RunEnd } from '../agent/index.ts';
 import { createTrace, type Trace } from '../dispatch/index.ts';
@@ -66,7 +66,7 @@ async function tour(io: CommandIo, signal: AbortSignal): Promise<number> {
     cwd: SHOP,
     env: { ...io.env, SHOP_DB: undefined, SHOP_CUSTOMER: undefined },
     // The demo is the same for everybody: the person's own rules have no part in it.
-    configDir: SHOP,
+    configDir: join(SHOP, 'no-settings-of-a-person'),
     trustProject: true,
   });
   const { policy } = compilePolicy(project.layers);

@@ -4,7 +4,9 @@ export function nearest(name: string, names: readonly string[]): string | undefi
     .map((candidate) => ({ candidate, distance: editDistance(name, candidate) }))
     .sort((a, b) => a.distance - b.distance);
   const best = ranked[0];
-  return best && best.distance <= Math.max(1, Math.floor(name.length / 3)) ? best.candidate : undefined;
+  return best && best.distance <= Math.max(2, Math.floor(name.length / 3)) && best.distance < name.length
+    ? best.candidate
+    : undefined;
 }
 
 function editDistance(a: string, b: string): number {

@@ -39,12 +39,14 @@ function unknownCommand(name: string): BridleError {
 export function report(error: unknown, io: CommandIo): number {
   const style = styleFor(io.stderr, io.env);
   if (isBridleError(error)) {
-    io.stderr.write(`${style.red('error:')} ${printable(error.message, { newlines: true })} [${error.code}]\n`);
+    io.stderr.write(
+      `${style.red(`error (${error.code}):`)} ${printable(error.message, { newlines: true }).trimEnd()}\n`,
+    );
     if (error.hint) io.stderr.write(`  ${printable(error.hint, { newlines: true })}\n`);
     return exitCodeOfError(error.code);
   }
   const message = error instanceof Error ? error.message : String(error);
-  io.stderr.write(`${style.red('error:')} ${printable(message)} [internal]\n`);
+  io.stderr.write(`${style.red('error (internal):')} ${printable(message)}\n`);
   io.stderr.write(
     "  This is a fault of bridle's own; please report it with what you ran. BRIDLE_DEBUG=1 shows where.\n",
   );

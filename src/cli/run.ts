@@ -93,7 +93,7 @@ function print(result: RunResult, trace: Trace, parsed: ParsedCommand, io: Comma
   }
   if (result.error) {
     io.stderr.write(
-      `${style.red('error:')} ${printable(result.error.message, { newlines: true })} [${result.error.code}]\n`,
+      `${style.red(`error (${result.error.code}):`)} ${printable(result.error.message, { newlines: true })}\n`,
     );
     if (result.error.hint) io.stderr.write(`  ${printable(result.error.hint, { newlines: true })}\n`);
   } else if (result.end !== 'answered' && result.end !== 'asked') {

@@ -52,7 +52,7 @@ export function stepPrinter(write: (text: string) => unknown, style: Style): Ste
   };
 
   const outcome = (call: CallOutcomeRecord): void => {
-    if (call.callId.endsWith('.preview')) {
+    if (/\.preview\d*$/.test(call.callId)) {
       line(style.dim(`  facts from ${printable(call.name)}: ${shown(outcomeText(call.outcome))}`));
       return;
     }

@@ -1,0 +1,46 @@
+import { PassThrough } from 'node:stream';
+import type { CommandIo } from '../../src/cli/command.ts';
+import { main } from '../../src/cli/main.ts';
+
+export interface Ran {
+  readonly status: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Terminal {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** What a person types, one line an answer, each as soon as its question stands. Absent: there is no terminal. */
+  readonly types?: readonly string[];
+}
+
+/** Runs a command in this process, as a shell would, with its own streams; a person at the keyboard if asked for. */
+export async function bridle(args: readonly string[], { cwd, env, types }: Terminal): Promise<Ran> {
+  const stdin = stream(types !== undefined);
+  const stdout = stream(types !== undefined);
+  const stderr = stream(types !== undefined);
+  const said = { stdout: '', stderr: '' };
+  const left = [...(types ?? [])];
+  stdout.on('data', (chunk: Buffer) => {
+    said.stdout += chunk.toString();
+  });
+  stderr.on('data', (chunk: Buffer) => {
+    said.stderr += chunk.toString();
+    if (!/\[y\/n\] $/i.test(said.stderr)) return;
+    // The asker drops what was typed before its question was shown, so the answer comes a moment later.
+    setTimeout(() => {
+      const line = left.shift();
+      if (line === undefined) stdin.end();
+      else stdin.write(`${line}\n`);
+    }, 150);
+  });
+  const io: CommandIo = { cwd, env, stdin, stdout, stderr } as unknown as CommandIo;
+  const status = await main(args, io);
+  await new Promise((resolve) => setImmediate(resolve));
+  return { status, ...said };
+}
+
+function stream(isTTY: boolean): PassThrough & { isTTY: boolean } {
+  return Object.assign(new PassThrough(), { isTTY });
+}
