@@ -1,14 +1,15 @@
 import type { Json, JsonObject, ModelHints, ToolDefinition } from '../contracts/index.ts';
 import { BridleError } from './bridle-error.ts';
 import { canonicalJson, sha256 } from './canonical.ts';
-import { effectOf, makeTool, type Tool } from './define-tool.ts';
+import { checkName, effectOf, makeTool, type Tool } from './define-tool.ts';
 import { ToolFailure } from './failure.ts';
 import { fromMessagesContent } from './from-messages-content.ts';
-import { isJsonObject, toJson } from './json-object.ts';
+import { isJsonObject, pointerSegment, toJson } from './json-object.ts';
 import { rawFrom } from './raw-json.ts';
 import { inspectSchema } from './schema-inspect.ts';
 import { issuesText } from './schema-issues.ts';
 import { ownInputSchema } from './schema-own.ts';
+import { mapSchema } from './schema-walk.ts';
 import { standardIssues } from './standard-issues.ts';
 import { isStandardSchema, type StandardSchemaLike } from './standard-schema.ts';
 import { wireName } from './wire-name.ts';
@@ -55,11 +56,7 @@ function definition(parts: {
   readonly hints?: ModelHints;
 }): ToolDefinition {
   const { name, description, inputSchema, annotations, hints } = parts;
-  if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name)) {
-    throw new BridleError('tool_invalid', `A tool can't be called ${JSON.stringify(name)}.`, {
-      hint: 'Use 1 to 64 of the characters a-z, A-Z, 0-9, "_" and "-".',
-    });
-  }
+  checkName(name);
   const reason = inspectSchema(inputSchema);
   if (reason) throw new BridleError('tool_schema_unusable', `Tool "${name}" can't be used. ${reason.text}`);
   const raw: JsonObject = { name, description, inputSchema, ...(isJsonObject(annotations) && { annotations }) };
@@ -203,8 +200,14 @@ function wrapMember(member: StandardSchemaLike, key: string): JsonObject | Stand
   const { jsonSchema, ...standard } = member['~standard'];
   if (!jsonSchema) return member;
   const wrap = (side: 'input' | 'output') => () => {
-    const { $schema: _, ...schema } = jsonSchema[side]({ target: 'draft-2020-12' });
-    return { type: 'object', properties: Object.fromEntries([[key, schema]]) };
+    const { $schema: _, ...schema } = toJson(jsonSchema[side]({ target: 'draft-2020-12' })) as JsonObject;
+    // What the member calls its root is a property of ours.
+    const moved = mapSchema(schema, (part) =>
+      typeof part.$ref === 'string' && /^#(\/|$)/.test(part.$ref)
+        ? { ...part, $ref: `#/properties/${encodeURIComponent(pointerSegment(key))}${part.$ref.slice(1)}` }
+        : part,
+    );
+    return { type: 'object', properties: Object.fromEntries([[key, moved]]) };
   };
   return { '~standard': { ...standard, jsonSchema: { input: wrap('input'), output: wrap('output') } } };
 }

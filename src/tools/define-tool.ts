@@ -61,7 +61,7 @@ export interface ToolAnnotations {
 }
 
 export interface ToolOptions<S extends ToolSchema, O = undefined> {
-  /** `^[a-zA-Z0-9_-]{1,64}$` */
+  /** `^[a-zA-Z0-9_-]{1,64}$`, not starting with `mcp__`, which marks the tools of servers. */
   readonly name: string;
   readonly title?: string;
   /** For the model: what it does, when to use it and when not, what it returns. */
@@ -101,7 +101,15 @@ export interface Tool<I = unknown> {
   preview?(args: Json, ctx: CallContext): Promise<Json>;
 }
 
-const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
+const NAME = /^(?!mcp__)[a-zA-Z0-9_-]{1,64}$/;
+
+/** @throws BridleError `tool_invalid` for a name that no host takes */
+export function checkName(name: string): void {
+  if (NAME.test(name)) return;
+  throw new BridleError('tool_invalid', `A tool can't be called ${JSON.stringify(name)}.`, {
+    hint: 'Use 1 to 64 of the characters a-z, A-Z, 0-9, "_" and "-", and no "mcp__" at the beginning.',
+  });
+}
 
 /** The effect that an own tool's annotations state. */
 export function effectOf(annotations: Json | undefined): Effect {
@@ -232,11 +240,7 @@ function shaped(returned: unknown, tool: string): SourceResult {
 
 function ownDefinition<S extends ToolSchema, O>(options: ToolOptions<S, O>): ToolDefinition {
   const { name, title, description, preview } = options;
-  if (!NAME.test(name)) {
-    throw new BridleError('tool_invalid', `A tool can't be called ${JSON.stringify(name)}.`, {
-      hint: 'Use 1 to 64 of the characters a-z, A-Z, 0-9, "_" and "-".',
-    });
-  }
+  checkName(name);
   if (typeof description !== 'string' || description.trim() === '') {
     throw new BridleError('tool_invalid', `Tool "${name}" has no description.`, {
       hint: 'Say what it does, when to use it, and what it returns: the model chooses by it.',

@@ -56,14 +56,14 @@ export function toRe2(pattern: string): string | null {
 
 /** One escape: how many characters of the source it takes, and what it is in RE2. */
 function translated(rest: string, inClass: boolean): readonly [number, string | null] {
-  const pair = /^\\u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})/i.exec(rest);
+  const pair = /^\\u([dD][89abAB][\da-fA-F]{2})\\u([dD][c-fC-F][\da-fA-F]{2})/.exec(rest);
   if (pair?.[1] && pair[2]) {
     const code = (Number.parseInt(pair[1], 16) - 0xd800) * 0x400 + (Number.parseInt(pair[2], 16) - 0xdc00) + 0x10000;
     return [pair[0].length, `\\x{${code.toString(16)}}`];
   }
-  const hex = /^\\u\{([0-9a-f]{1,6})\}|^\\u([0-9a-f]{4})|^\\x([0-9a-f]{2})/i.exec(rest);
+  const hex = /^\\u\{([\da-fA-F]{1,6})\}|^\\u([\da-fA-F]{4})|^\\x([\da-fA-F]{2})/.exec(rest);
   if (hex) return [hex[0].length, `\\x{${hex[1] ?? hex[2] ?? hex[3]}}`];
-  const control = /^\\c([a-z])/i.exec(rest);
+  const control = /^\\c([a-zA-Z])/.exec(rest);
   if (control?.[1]) return [3, `\\x{${(control[1].charCodeAt(0) % 32).toString(16)}}`];
   const property = /^\\([pP])\{(?:General_Category|gc|Script|sc|Script_Extensions|scx)=([^}]+)\}/.exec(rest);
   if (property) return [property[0].length, `\\${property[1]}{${property[2]}}`];

@@ -31,7 +31,9 @@ export function wireServerPart(serverKey: string): string {
 export const wireName: WireName = (serverKey, tool) => {
   const prefix = serverKey === null ? '' : `mcp__${wireServerPart(serverKey)}__`;
   const whole = prefix + tool;
-  if (CLEAN_TOOL.test(tool) && whole.length <= WIRE_NAME_LIMIT) return whole;
+  // An own tool that is called like a server's would pass for it.
+  const poses = serverKey === null && tool.startsWith('mcp__');
+  if (CLEAN_TOOL.test(tool) && whole.length <= WIRE_NAME_LIMIT && !poses) return whole;
   const hash = tail(JSON.stringify([serverKey, tool]));
   return `${(prefix + clean(tool)).slice(0, WIRE_NAME_LIMIT - HASH_LENGTH - 1)}-${hash}`;
 };
