@@ -9,7 +9,6 @@ import {
   type Source,
 } from './candidates.ts';
 import type { Fact } from './facts.ts';
-import { sortOf } from './field-sort.ts';
 import type { Goal } from './goals.ts';
 import type { Mention } from './mentions.ts';
 import type { Field, ToolCard } from './tool-card.ts';
@@ -30,8 +29,8 @@ export interface Known {
   readonly around: readonly Mention[];
   readonly facts: readonly Fact[];
   readonly claims: readonly IdClaim[];
-  /** The user's answer to the question for a field. */
-  readonly answer?: { readonly field: string; readonly text: string };
+  /** What the user answered when asked for a field, named by its path joined by dots. */
+  readonly answers: readonly { readonly field: string; readonly text: string }[];
 }
 
 const WILL_DO = 0.35;
@@ -44,10 +43,9 @@ export function fillArguments(card: ToolCard, goal: Goal, known: Known): Filled 
     mentions: goal.mentions,
     ...(goal.rest !== undefined && { rest: goal.rest }),
     around: known.around,
-    topic: new Set(card.nouns),
     claims: known.claims,
   };
-  const pathFields = card.fields.filter((field) => field.required && /^(?:path|query|text|name)$/.test(sortOf(field)));
+  const pathFields = card.fields.filter((field) => field.required && /^(?:path|query|text|name)$/.test(field.sort));
   const offers = card.fields.flatMap((field) => {
     const words = [...fromWords(field, said), ...(pathFields.length === 1 ? joinedPaths(field, said) : [])];
     const found = [
@@ -85,11 +83,11 @@ function addsTo(already: readonly Candidate[], offer: Candidate): boolean {
 }
 
 function answerFor(field: Field, known: Known): Candidate[] {
-  if (known.answer?.field !== field.path.join('.')) return [];
-  const text = known.answer.text.trim().replace(/[.!]+$/, '');
-  const fits = sortOf(field);
-  if (fits === 'number' || fits === 'boolean' || fits === 'choice' || text === '') return [];
-  if (/\s/.test(text) && /^(?:id|path|url|email|date)$/.test(fits)) return [];
+  const answer = known.answers.findLast((one) => one.field === field.path.join('.'));
+  const text = (answer?.text ?? '').trim().replace(/[.!]+$/, '');
+  const { sort } = field;
+  if (text === '' || sort === 'number' || sort === 'boolean' || sort === 'choice') return [];
+  if (/\s/.test(text) && /^(?:id|path|url|email|date)$/.test(sort)) return [];
   return [{ value: text, source: { from: 'conversation', text }, score: 0.8, uses: [] }];
 }
 

@@ -1,7 +1,7 @@
 import type { Json } from '../../contracts/index.ts';
 import { splitWords, stem } from '../../search/index.ts';
 import type { Fact } from './facts.ts';
-import { convert, exampleOf, type FieldSort, shapeOf, sortOf } from './field-sort.ts';
+import { convert, type FieldSort, shapeOf } from './field-sort.ts';
 import { FILLERS, GENERIC_FIELD_WORDS } from './lexicon.ts';
 import type { Mention, MentionKind } from './mentions.ts';
 import type { Field } from './tool-card.ts';
@@ -29,8 +29,6 @@ export interface Sayings {
   readonly rest?: string;
   /** Values said beside the request: in the sentences around it. They count for less. */
   readonly around: readonly Mention[];
-  /** Stems of the tool's own nouns: they don't contradict a field. */
-  readonly topic: ReadonlySet<string>;
   /** Forms of ids that other fields of the request's tools give as examples. */
   readonly claims: readonly IdClaim[];
 }
@@ -44,7 +42,7 @@ export interface IdClaim {
 /** What the fields of all tools say of the ids they take. */
 export function idClaims(fields: readonly Field[]): IdClaim[] {
   return fields.flatMap((field) => {
-    const example = exampleOf(field);
+    const example = field.example;
     return example !== undefined && /\d/.test(example) ? [{ shape: shapeOf(example), entity: field.entity }] : [];
   });
 }
@@ -76,7 +74,7 @@ const DIRECTIONS: readonly (readonly [cue: string, fields: readonly string[]])[]
 
 /** Everything the user's words offer for a field, unsorted. */
 export function fromWords(field: Field, said: Sayings): Candidate[] {
-  const sort = sortOf(field);
+  const sort = field.sort;
   const found: Candidate[] = [...labelled(field, said)];
   for (const mention of said.mentions) found.push(...offered(field, sort, mention, said, 1));
   for (const mention of said.around) found.push(...offered(field, sort, mention, said, 0.6));
@@ -102,10 +100,10 @@ function offered(field: Field, sort: FieldSort, mention: Mention, said: Sayings,
   const own = new Set([...field.words, ...field.entity].filter((word) => !FILLERS.has(word)));
   if (mention.cues.slice(0, 2).some((cue) => own.has(cue))) score += 0.6;
   if (sort === 'id' && sameShape(field, mention.text)) score += 0.8;
-  const described = new Set(splitWords(field.description).map(stem));
   const around = [...mention.cues.slice(0, 2), ...(mention.after ? [mention.after] : [])];
   if (!field.required) score = suits * 0.4;
-  for (const word of around) if (!FILLERS.has(word) && (described.has(word) || own.has(word))) score += 0.26;
+  for (const word of around)
+    if (!FILLERS.has(word) && (field.descriptionWords.has(word) || own.has(word))) score += 0.26;
   for (const [cue, fields] of DIRECTIONS) {
     if (mention.cues[0] === cue || (mention.cues[1] === cue && mention.cues[0] === 'the')) {
       score += field.words.some((word) => fields.includes(word)) ? 0.5 : 0;
@@ -116,7 +114,7 @@ function offered(field: Field, sort: FieldSort, mention: Mention, said: Sayings,
 
 /** "order O-104" is no transaction's id: the word before a value names another thing than the field does. */
 function contradicts(field: Field, mention: Mention, said: Sayings): boolean {
-  const example = exampleOf(field);
+  const example = field.example;
   if (example !== undefined) return !sameShape(field, mention.text) && mention.kind !== 'number';
   const claims = said.claims.filter(({ shape }) => shape === shapeOf(mention.text));
   if (claims.length > 0 && !claims.some(({ entity }) => entity.some((word) => field.entity.includes(word))))
@@ -124,12 +122,11 @@ function contradicts(field: Field, mention: Mention, said: Sayings): boolean {
   const [cue, before] = mention.cues;
   const noun = cue !== undefined && (GENERIC_FIELD_WORDS.has(cue) || FILLERS.has(cue)) ? before : cue;
   if (noun === undefined || FILLERS.has(noun) || GENERIC_FIELD_WORDS.has(noun)) return false;
-  const described = splitWords(field.description).map(stem);
-  return !field.entity.includes(noun) && !described.includes(noun) && !said.topic.has(noun);
+  return !field.entity.includes(noun) && !field.descriptionWords.has(noun);
 }
 
 function sameShape(field: Field, text: string): boolean {
-  const example = exampleOf(field);
+  const example = field.example;
   return example !== undefined && shapeOf(example) === shapeOf(text);
 }
 
@@ -157,7 +154,7 @@ function labelled(field: Field, said: Sayings): Candidate[] {
       if (strong || uses.length > 0) found.push(...candidate(field, text, strong ? 1.6 : 1.1, uses));
     }
   }
-  if (sortOf(field) === 'name') {
+  if (field.sort === 'name') {
     for (const match of said.text.matchAll(new RegExp(`\\b(?:named|called|titled)\\s+${value}`, 'giu'))) {
       const text = unquote(match[1] ?? '').replace(/[.,;:!?]+$/, '');
       const whole = said.mentions.find((mention) => mention.kind === 'name' && mention.text.startsWith(text));
@@ -183,7 +180,7 @@ function choices(field: Field, text: string): Candidate[] {
 
 /** A file named beside the directory it is in, as one path. */
 export function joinedPaths(field: Field, said: Sayings): Candidate[] {
-  if (sortOf(field) !== 'path') return [];
+  if (field.sort !== 'path') return [];
   const paths = said.mentions.filter((mention) => mention.kind === 'path');
   const file = paths.find(({ text }) => !/[/\\*]/.test(text));
   const folder = paths.find(({ text, cues }) => {
@@ -204,7 +201,7 @@ const FROM_RESULTS: ReadonlySet<FieldSort> = new Set(['id', 'url', 'email', 'pat
  * nothing itself; a path that ends in a file's name that was said counts always.
  */
 export function fromFacts(field: Field, facts: readonly Fact[], said: Sayings): Candidate[] {
-  const sort = sortOf(field);
+  const sort = field.sort;
   if (!FROM_RESULTS.has(sort)) return [];
   return facts.flatMap((fact) => {
     const source: Source = { from: 'result', call: fact.call, pointer: fact.pointer };

@@ -1,7 +1,6 @@
 import type { Json, JsonObject } from '../../contracts/index.ts';
 import { stem } from '../../search/index.ts';
 import { list } from './conversation.ts';
-import type { Field } from './tool-card.ts';
 
 /** What kind of value a field wants, told by its schema first, then by its name, then by its description. */
 export type FieldSort =
@@ -18,6 +17,13 @@ export type FieldSort =
   | 'name'
   | 'text';
 
+/** What a field says of itself. */
+export interface FieldTerms {
+  readonly words: readonly string[];
+  readonly schema: JsonObject;
+  readonly description: string;
+}
+
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' ').map(stem));
 const PATH_WORDS = words('path paths file filename filepath dir directory folder');
 const URL_WORDS = words('url uri link href website');
@@ -27,9 +33,10 @@ const PROSE_WORDS = words(
   'content contents text message body note comment description observation observations data summary',
 );
 const NAME_WORDS = words('name names title label subject');
+const EMAIL_WORDS = words('email');
 const DATE_WORDS = words('date day');
 
-export function sortOf(field: Field): FieldSort {
+export function sortOf(field: FieldTerms): FieldSort {
   const { schema } = field;
   if (Array.isArray(schema.enum) || schema.const !== undefined) return 'choice';
   if (schema.type === 'number' || schema.type === 'integer') return 'number';
@@ -41,7 +48,7 @@ export function sortOf(field: Field): FieldSort {
   if (format.startsWith('date')) return 'date';
   const has = (set: ReadonlySet<string>) => field.words.some((word) => set.has(word));
   if (has(URL_WORDS)) return 'url';
-  if (has(words('email'))) return 'email';
+  if (has(EMAIL_WORDS)) return 'email';
   if (has(PATH_WORDS)) return 'path';
   if (has(DATE_WORDS)) return 'date';
   const last = field.words.at(-1) ?? '';
@@ -52,7 +59,7 @@ export function sortOf(field: Field): FieldSort {
 }
 
 /** A value that the schema or the description gives as an example: "The order id, e.g. O-104". */
-export function exampleOf(field: Field): string | undefined {
+export function exampleOf(field: FieldTerms): string | undefined {
   const given = list(field.schema.examples)[0] ?? field.schema.example;
   if (typeof given === 'string' || typeof given === 'number') return String(given);
   const said = /(?:\be\.g\.|\bfor example|\bsuch as|\bexample:)[\s,:]*["'`“]?([A-Za-z0-9#][\w./:@#-]*[\w])/i.exec(

@@ -20,6 +20,9 @@ export interface Content {
   readonly weight: number;
 }
 
+/** Weight of a word that wasn't said, but told from the form of a value. */
+export const TYPE_WEIGHT = 0.6;
+
 /** One thing that was asked for. */
 export interface Goal {
   readonly text: string;
@@ -96,7 +99,7 @@ function readGoal(clause: string, isToolVerb: (word: string) => boolean, follows
   const takesRest =
     isHead && (searches(first) || verbEffects(first).some((effect) => effect !== 'read') || !isVerb(first));
   const rest = takesRest && lead ? restOf(text, lead.end, first) : undefined;
-  const topicAt = rest !== undefined && searches(first) ? text.lastIndexOf(rest) : text.length;
+  const topicAt = rest !== undefined && searches(first) && TOPIC.test(text) ? text.lastIndexOf(rest) : text.length;
   const contents: Content[] = [];
   for (const { word, end } of words) {
     const generic = isHead && word === first && end === lead?.end && isVerb(word);
@@ -107,7 +110,7 @@ function readGoal(clause: string, isToolVerb: (word: string) => boolean, follows
       contents.push({ stem: stem(part), weight: end > topicAt ? 0.25 : leading ? 1.5 : 1 });
     }
   }
-  for (const kind of new Set(mentions.flatMap(typeWords))) contents.push({ stem: stem(kind), weight: 0.6 });
+  for (const kind of new Set(mentions.flatMap(typeWords))) contents.push({ stem: stem(kind), weight: TYPE_WEIGHT });
   const showing = follows && mood === 'command' && SHOWING_VERBS.has(stem(first)) && shows(text, mentions);
   return {
     text,
@@ -127,6 +130,8 @@ function shows(text: string, mentions: readonly Mention[]): boolean {
   return !own && /\b(?:its?|them|their|that|result|answer|lines?|me|there|contents?)\b/i.test(text);
 }
 
+const TOPIC = /^(?:.*?\s)??(?:for|about|on|matching|containing|regarding|mentioning)\s+/is;
+
 function searches(head: string): boolean {
   return verbLikeness(head, 'search') >= 0.8;
 }
@@ -135,9 +140,7 @@ function restOf(text: string, after: number, head: string): string | undefined {
   let rest = text.slice(after).replace(/^[\s:,]+/, '');
   const colon = /:\s+(\S.*)$/s.exec(rest);
   if (colon?.[1]) rest = colon[1];
-  const lead = searches(head)
-    ? /^(?:.*?\s)??(?:for|about|on|matching|containing|regarding|mentioning)\s+/is
-    : /^(?:.*?\s)?(?:saying|that says|reading)\s+/is;
+  const lead = searches(head) ? TOPIC : /^(?:.*?\s)?(?:saying|that says|reading)\s+/is;
   rest = rest
     .replace(lead, '')
     .replace(/^(?:me|us|out|back|up)\s+/i, '')

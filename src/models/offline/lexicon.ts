@@ -18,14 +18,14 @@ const VERB_GROUPS: readonly (readonly [effect: 'read' | 'pure' | 'write', verbs:
   ['pure', 'divide quotient'],
   ['pure', 'calculate compute evaluate count convert compare validate analyze measure'],
   ['write', 'create make add new insert write save store register generate build append record'],
-  ['write', 'update edit change modify set replace patch toggle adjust'],
+  ['write', 'update edit change modify set mark replace patch toggle adjust assign'],
   ['write', 'move rename transfer'],
   ['write', 'copy duplicate clone'],
   ['write', 'delete remove erase drop clear purge destroy'],
   ['write', 'send post email notify publish submit forward reply'],
   ['write', 'cancel stop abort close end terminate kill'],
   ['write', 'start run execute trigger launch begin'],
-  ['write', 'book reserve order buy purchase pay charge'],
+  ['write', 'book reserve schedule arrange order buy purchase pay charge'],
   ['write', 'upload push put import'],
   ['write', 'approve accept confirm reject decline grant revoke'],
 ];
@@ -57,7 +57,7 @@ export const FILLERS: ReadonlySet<string> = set(
     'still yet already and or but of to in on at for from with by as is are was were be been am do does did done has have had ' +
     'can could would should will shall may might must what where when who which why how much many some any all every each ' +
     'named called titled not no yes so if up out about into over there here let lets want need like hey hi hello ok okay ' +
-    'again same one ones s t re ve ll d m thanks thank current currently right exactly whole entire say says',
+    'again same one ones whether s t re ve ll d m thanks thank current currently right exactly whole entire say says',
 );
 export const POLITE =
   /^(?:(?:please|kindly|now|then|next|also|and|so|ok(?:ay)?|hi|hello|hey|finally|first|second|after that|afterwards)\b[\s,:!]*|(?:can|could|would|will) you\b\s*(?:please\b\s*)?|i(?:['’]d| would) like (?:you )?(?:to )?|i (?:want|need) (?:you )?(?:to )?|help me (?:to )?|let['’]?s |go ahead and |try to )/i;

@@ -2,9 +2,9 @@ import type { Json } from '../../contracts/index.ts';
 import { isObject, type PastCall, readTurns, type Turn } from './conversation.ts';
 import { type Goal, readGoals } from './goals.ts';
 import { findMentions } from './mentions.ts';
-import { type Answer, nextStep, type PlannedCall } from './next-step.ts';
+import { type Answer, nextStep, type PlannedCall, spread } from './next-step.ts';
 import { FITS, indexTools, rankTools, type ToolIndex } from './rank.ts';
-import { aboutItself, askFor, nothingFits, smallTalk } from './reply.ts';
+import { aboutItself, askFor, nothingDone, smallTalk, tooManyCalls } from './reply.ts';
 import { type Finished, reportOn } from './report.ts';
 import { readCards } from './tool-card.ts';
 
@@ -99,12 +99,14 @@ function planTask(task: Task, tools: ToolIndex): Plan {
   const telling = spoken.some(({ mood }) => mood !== 'statement')
     ? spoken.filter(({ mood }) => mood === 'statement')
     : [];
-  const goals = spoken.filter((goal) => !telling.includes(goal));
   const around = telling.flatMap(({ mentions }) => mentions);
+  const start = { ...task, tools, around, calls: [], from: 0, answers: [] };
+  const goals = spoken.filter((goal) => !telling.includes(goal)).flatMap((goal) => spread(goal, start));
   const finished: Finished[] = [];
   const ready: PlannedCall[] = [];
   const unfit: Goal[] = [];
   let from = 0;
+  let undone: readonly Goal[] = [];
   for (const [at, goal] of goals.entries()) {
     const previous = finished.at(-1);
     if (goal.showing && (previous || ready.length > 0)) {
@@ -113,7 +115,7 @@ function planTask(task: Task, tools: ToolIndex): Plan {
     }
     const answers = task.answers.filter((answer) => answer.goal === at);
     const whole = withAnswers(goal, goals.slice(0, at), answers);
-    const step = nextStep(whole, { ...task, tools, around, from, answer: answers.at(-1) });
+    const step = nextStep(whole, { ...task, tools, around, from, answers });
     if (step.kind === 'unfit') {
       unfit.push(goal);
       continue;
@@ -121,6 +123,7 @@ function planTask(task: Task, tools: ToolIndex): Plan {
     if (step.kind === 'done') {
       finished.push({ goal, card: step.card, call: step.call, showing: [] });
       from = step.next;
+      undone = step.call.answer.isError ? goals.slice(at + 1).filter(({ showing }) => !showing) : [];
       if (step.call.answer.isError) break;
       continue;
     }
@@ -136,8 +139,13 @@ function planTask(task: Task, tools: ToolIndex): Plan {
     if (!step.together) break;
   }
   if (ready.length > 0 && task.calls.length < MAX_CALLS) return { kind: 'call', calls: ready };
-  if (finished.length === 0) return { kind: 'say', text: nothingFits(tools.cards) };
-  const rest = unfit.map(({ text }) => `I found no tool for “${text}”.`);
+  if (finished.length === 0)
+    return { kind: 'say', text: ready.length > 0 ? tooManyCalls(MAX_CALLS) : nothingDone(task.text, tools.cards) };
+  const rest = [
+    ...unfit.map(({ text }) => `I found no tool for “${text}”.`),
+    ...undone.map(({ text }) => `I did not go on to “${text}”.`),
+    ...(ready.length > 0 ? [tooManyCalls(MAX_CALLS)] : []),
+  ];
   return { kind: 'say', text: [reportOn(finished), ...rest].join('\n\n') };
 }
 

@@ -1,7 +1,6 @@
 import { createIndex, type SearchIndex } from '../../search/index.ts';
 import { type IdClaim, idClaims } from './candidates.ts';
-import { sortOf } from './field-sort.ts';
-import type { Goal } from './goals.ts';
+import { type Goal, TYPE_WEIGHT } from './goals.ts';
 import { verbEffects, verbLikeness } from './lexicon.ts';
 import type { ToolCard } from './tool-card.ts';
 
@@ -47,10 +46,15 @@ export function rankTools(goal: Goal, tools: ToolIndex): Ranked[] {
 function confidence(goal: Goal, card: ToolCard, cards: readonly ToolCard[], text: number): number {
   const verb = verbScore(goal, card);
   if (verb < 0.3) return 0;
-  const all = goal.contents.reduce((sum, content) => sum + content.weight, 0);
-  const met = goal.contents.reduce((sum, content) => sum + content.weight * knows(card, content.stem, goal, cards), 0);
-  const coverage = all === 0 ? 0.5 : met / all;
-  if (all > 0 && coverage < 0.35) return 0;
+  const known = goal.contents
+    .map((content) => ({ ...content, share: knows(card, content.stem, goal, cards) }))
+    // What only the form of a value says may go unmet where the verb is met.
+    .filter(({ weight, share }) => share > 0 || weight !== TYPE_WEIGHT || goal.head === undefined || verb < 0.8);
+  const all = known.reduce((sum, { weight }) => sum + weight, 0);
+  const coverage = all === 0 ? 0.5 : known.reduce((sum, { weight, share }) => sum + weight * share, 0) / all;
+  // Words that stand only somewhere in a long description say little, unless they are most of what was asked.
+  const needed = known.some(({ share }) => share >= 0.75) ? 0.35 : 0.5;
+  if (all > 0 && coverage < needed) return 0;
   const said = new Set(goal.contents.map((content) => content.stem));
   const names = card.nouns.filter((noun) => [...said].some((word) => word === noun || verbLikeness(word, noun) >= 0.8));
   const named = card.nouns.length === 0 ? 0.5 : names.length / card.nouns.length;
@@ -75,7 +79,7 @@ function knows(card: ToolCard, word: string, goal: Goal, cards: readonly ToolCar
   if (card.nouns.some((noun) => verbLikeness(word, noun) >= 0.8)) return 0.8;
   if (card.fieldWords.has(word)) return 0.75;
   if (card.descriptionWords.has(word)) return 0.65;
-  const builds = card.fields.some((field) => field.required && sortOf(field) === 'id' && !field.entity.includes(word));
+  const builds = card.fields.some((field) => field.required && field.sort === 'id' && !field.entity.includes(word));
   const other = builds && cards.some((one) => one !== card && one.effect === 'read' && one.nouns.includes(word));
   return other && goal.mood === 'command' ? 0.5 : 0;
 }

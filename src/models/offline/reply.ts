@@ -1,5 +1,5 @@
 import { splitWords } from '../../search/index.ts';
-import { exampleOf, sortOf } from './field-sort.ts';
+import { NEGATION } from './lexicon.ts';
 import type { Field, ToolCard } from './tool-card.ts';
 
 const NO_MODEL = 'I am Bridle’s offline planner, not a language model: I match requests to the tools that I am given.';
@@ -12,10 +12,10 @@ export function askFor(field: Field): string {
     .slice(-1)
     .join(' ');
   const own = splitWords(spoken).join(' ');
-  const kind = sortOf(field);
+  const kind = field.sort;
   const label =
     kind === 'id' && field.words.length === 1 && field.entity.length > 0 ? `${field.entity.join(' ')} ${own}` : own;
-  const example = exampleOf(field);
+  const example = field.example;
   const eg = example === undefined ? '' : ` (e.g. ${example})`;
   if (kind === 'id') {
     const thing = label.replace(/ (?:ids?|uuid|guid|key|code|number|no|ref|reference|sku)$/, '');
@@ -27,9 +27,14 @@ export function askFor(field: Field): string {
   return `I need the ${label}${hint} for this: what should it be?`;
 }
 
-/** Says plainly that no tool does what was asked, and what there is. */
-export function nothingFits(cards: readonly ToolCard[]): string {
+/** Says plainly that no tool does what was asked, and what there is; or that it was asked to leave something alone. */
+export function nothingDone(text: string, cards: readonly ToolCard[]): string {
+  if (NEGATION.test(text) && !text.includes('?')) return 'I take this as something not to do, and did nothing.';
   return `None of my tools fits this request. ${NO_MODEL}\n${listed(cards)}`;
+}
+
+export function tooManyCalls(limit: number): string {
+  return `I stopped here: this request took ${limit} calls and was not done.`;
 }
 
 export function aboutItself(cards: readonly ToolCard[]): string {

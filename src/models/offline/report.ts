@@ -34,7 +34,9 @@ function reportOne(done: Finished): string {
   if (answer.others.length > 0)
     parts.push(`The answer also holds ${answer.others.join(', ')}, which I can’t show as text.`);
   if (parts.length > 0) return parts.join('\n');
-  return done.card.effect === 'read' ? 'There is nothing that matches.' : 'Done. The tool had nothing to report.';
+  return done.card.effect === 'read'
+    ? 'Nothing was found: the answer is empty.'
+    : 'Done. The tool had nothing to report.';
 }
 
 /** What went wrong, as it was told, and whether anything may have happened all the same. */
@@ -98,7 +100,10 @@ function deedText(lines: readonly Line[], { card, goal }: Finished, given: Reado
   const reference = lines.find(
     ({ key, text }) => /(?:^|_|[a-z])(?:id|reference|ref|number|code)$/i.test(key) && !given.has(text),
   );
-  const rest = lines.filter((line) => ![sum, target, reference].includes(line));
+  // "success: yes" and "deleted: yes" say no more than the verb does.
+  const says = (line: Line) =>
+    ![sum, target, reference].includes(line) && !(line.text === 'yes' && /^(?:ok|success|done)$|ed$/i.test(line.key));
+  const rest = lines.filter(says);
   const on = target ? ` (${target.label.replace(/ id$/, '')} ${target.text})` : '';
   return [
     `${capital(verb)}${sum ? ` ${sum.text}` : ''}${on}.`,

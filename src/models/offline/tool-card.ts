@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../../contracts/index.ts';
 import { splitWords, stem } from '../../search/index.ts';
 import { isObject, list } from './conversation.ts';
+import { exampleOf, type FieldSort, sortOf } from './field-sort.ts';
 import { DISCOURAGED, GENERIC_FIELD_WORDS, isVerb, verbEffects } from './lexicon.ts';
 
 /** One value that a tool takes, however deep it lies in its schema. */
@@ -13,6 +14,11 @@ export interface Field {
   /** The words that say of which thing it is; the tool's own nouns when the name says only `id`. */
   readonly entity: readonly string[];
   readonly description: string;
+  /** Stems of the description's words. */
+  readonly descriptionWords: ReadonlySet<string>;
+  readonly sort: FieldSort;
+  /** A value that the schema or the description gives as an example. */
+  readonly example: string | undefined;
   /** Schema of one value: of the elements, when `many`. */
   readonly schema: JsonObject;
   readonly many: boolean;
@@ -66,7 +72,7 @@ function card(name: string, tool: JsonObject): ToolCard {
     nouns,
     fields,
     descriptionWords: new Set(splitWords(description).map(stem)),
-    fieldWords: new Set(fields.flatMap((field) => [...field.words, ...splitWords(field.description).map(stem)])),
+    fieldWords: new Set(fields.flatMap((field) => [...field.words, ...field.descriptionWords])),
     effect: effectOf(words, opening, fields),
     discouraged: DISCOURAGED.test(description),
   };
@@ -105,14 +111,16 @@ function fieldsOf(
     const own = words.filter((word) => !GENERIC_FIELD_WORDS.has(word));
     const description = [schema.description, items?.description].filter((text) => typeof text === 'string').join(' ');
     const entity = own.length > 0 ? own : nouns;
+    const terms = { words, description, schema: items ?? schema };
     return [
       {
+        ...terms,
         path: here,
         name,
-        words,
         entity,
-        description,
-        schema: items ?? schema,
+        descriptionWords: new Set(splitWords(description).map(stem)),
+        sort: sortOf(terms),
+        example: exampleOf(terms),
         many: items !== undefined,
         required: must,
       },
