@@ -1,6 +1,7 @@
 import type { CatalogHandle } from '../catalog/index.ts';
 import type {
   Asker,
+  CallContext,
   Identity,
   Json,
   LoopEvent,
@@ -67,7 +68,15 @@ export interface AgentOptions {
   readonly limits?: RunLimits;
   /** Limits of a single call; times in milliseconds, sizes in characters. */
   readonly callLimits?: NonNullable<DispatcherOptions['limits']>;
-  /** Most read-only calls that run side by side. Default 8. */
+  /**
+   * Answers what a server asks in the middle of a call: elicitation, sampling, roots (MCP requests as received).
+   * Default: nobody does.
+   */
+  readonly input?: CallContext['input'];
+  /**
+   * Most read-only calls that run side by side; any other call runs alone, in the order in which the model wrote them.
+   * A call that fails or is denied doesn't keep the others of its reply from running. Default 8.
+   */
   readonly parallel?: number;
   /** Most tokens of a reply. Default 8,192, or less where the model has less. */
   readonly maxTokens?: number;

@@ -1,3 +1,7 @@
+/**
+ * Rule of this file: calls of one reply don't depend on each other. One that fails, is denied or is answered here leaves
+ * its siblings as they are; only a stop of the run, or a limit, keeps a call from being run.
+ */
 import type { LoopEvent, Outcome } from '../contracts/index.ts';
 import { canonicalJson, outcomeToToolResult, rawFrom } from '../tools/index.ts';
 import type { TriedCall } from './events.ts';

@@ -81,6 +81,28 @@ describe('createAgent', () => {
     ]);
   });
 
+  test('a run that is stopped while a question stands runs nothing, and the asker learns of it', async () => {
+    const refunded: string[] = [];
+    let isWithdrawn = false;
+    const asker: Asker = {
+      ask: ({ signal }) =>
+        new Promise(() => {
+          signal.addEventListener('abort', () => {
+            isWithdrawn = true;
+          });
+        }),
+    };
+    const model = scriptedModel([callRefund]);
+    const agent = await createAgent({ model, tools: [refundTool(refunded)], asker });
+    const run = agent.run('Refund O-1.');
+    for await (const event of run) if (event.type === 'asked') run.abort();
+    const result = await run.result;
+    expect(result.end).toBe('aborted');
+    expect(isWithdrawn).toBe(true);
+    expect(refunded).toEqual([]);
+    expect(JSON.stringify([...resultsOf(result.messages).values()])).toContain('not_executed');
+  });
+
   test('does not show the model what it may not call', async () => {
     const model = scriptedModel(['Hello.']);
     const agent = await createAgent({ model, tools: [getOrder, refundTool()], permissions: { deny: ['refund'] } });

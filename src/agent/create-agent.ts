@@ -123,6 +123,7 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
         modelIdleMs: options.modelIdleMs ?? 600_000,
         graceMs: options.graceMs ?? 5_000,
         now: Date.now,
+        input: options.input,
         newTools: () => {
           const version = `${catalog.version} ${cutIn.has(conversation)}`;
           if (version === seen) return [];

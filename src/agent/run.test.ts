@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Json, LoopEvent } from '../contracts/index.ts';
+import type { Json, LoopEvent, Outcome } from '../contracts/index.ts';
 import { BridleError, rawFrom } from '../tools/index.ts';
 import {
   calls,
@@ -180,6 +180,13 @@ describe('calls', () => {
     expect(readMessages(messages)).toMatchObject({ state: 'ready' });
   });
 
+  test('an outcome that cannot be told ends the run, and never leaves it hanging', async () => {
+    const broken = { kind: 'ok', isError: false, raw: null } as unknown as Outcome;
+    const result = await start(script(calls('read')), async () => broken).result;
+    expect(result).toMatchObject({ end: 'failed', error: { code: 'loop_broke' } });
+    expect(readMessages(result.messages)).toMatchObject({ state: 'ready' });
+  });
+
   test('a dispatcher that throws costs its call, not the run', async () => {
     const run = start(script(calls('read'), says('Done.')), async () => {
       throw new Error('boom');
@@ -334,6 +341,41 @@ describe('abort', () => {
     expect(result.end).toBe('aborted');
   });
 
+  test('from a listener reaches the calls that begin in the same tick', async () => {
+    const signals: AbortSignal[] = [];
+    const run = start(
+      script(calls('read', 'look')),
+      async ({ ctx }) => {
+        signals.push(ctx.signal);
+        return ctx.signal.aborted ? cancelledOutcome() : ok('ran');
+      },
+      { onProgress: (event) => event.type === 'call' && run.abort() },
+    );
+    const result = await run.result;
+    expect(result.end).toBe('aborted');
+    expect(signals.map((signal) => signal.aborted)).toEqual([true, true]);
+  });
+
+  test('is the end of what listeners hear: a call that was given up reports to nobody', async () => {
+    const seen: string[] = [];
+    const begun = gate();
+    let report: () => void = () => {};
+    const run = start(
+      script(calls('write')),
+      ({ ctx }) => {
+        report = () => ctx.onEvent?.({ kind: 'log', raw: rawFrom('late') });
+        begun.open();
+        return new Promise(() => {});
+      },
+      { graceMs: 1, onProgress: (event) => seen.push(event.type) },
+    );
+    await begun.promise;
+    run.abort();
+    await run.result;
+    report();
+    expect(seen.at(-1)).toBe('end');
+  });
+
   test('leaves a note in a user turn of its own, never in a result', async () => {
     const begun = gate();
     const run = start(script(calls('write')), ({ ctx }) => {
@@ -404,6 +446,12 @@ describe('a reply that was cut', () => {
     }).result;
     expect(result).toMatchObject({ end: 'truncated', text: 'I will', calls: 0 });
     expect(String(resultsOf(result.messages).get('a')?.content)).toContain('not_executed');
+  });
+
+  test('and ended in thought leaves messages that anybody can go on from', async () => {
+    const cut = reply([textBlock('So'), { type: 'thinking', thinking: 'hm', signature: 's' }], 'max_tokens');
+    const { messages } = await start(script(cut, cut)).result;
+    expect(messages.at(-1)).toEqual({ role: 'assistant', content: [textBlock('So')] });
   });
 
   test('whose second try is refused by the model is the end', async () => {

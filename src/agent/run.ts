@@ -29,7 +29,11 @@ export interface RunParts extends Omit<ShellOptions, 'emit' | 'onEvent' | 'newTo
 export function startRun(parts: RunParts): Run {
   const { onProgress, onEvent, onEnd, signal, newTools, content, ...rest } = parts;
   const stream = new EventStream();
+  let isOver = false;
   const emit = (event: RunEvent) => {
+    // A call that was given up may still report.
+    if (isOver) return;
+    isOver = event.type === 'end';
     stream.push(event);
     try {
       onProgress?.(event);

@@ -2,7 +2,16 @@
  * Rule of this file: it performs effects and reports events, and decides nothing. Whatever happens (a model that throws,
  * a call that never comes back, an abort at any moment) becomes an event, so a run always ends.
  */
-import type { Dispatcher, Identity, Json, LoopEffect, LoopEvent, Model, Outcome } from '../contracts/index.ts';
+import type {
+  CallContext,
+  Dispatcher,
+  Identity,
+  Json,
+  LoopEffect,
+  LoopEvent,
+  Model,
+  Outcome,
+} from '../contracts/index.ts';
 import { isBridleError } from '../tools/index.ts';
 import { contentBlocks, isBlock, isObject } from './blocks.ts';
 import type { RunEvent } from './events.ts';
@@ -24,6 +33,8 @@ export interface ShellOptions {
   readonly modelIdleMs: number;
   /** How long calls that were cancelled may take to come back, ms. */
   readonly graceMs: number;
+  /** Answers what a server asks in the middle of a call (elicitation, sampling, roots). */
+  readonly input?: CallContext['input'] | undefined;
   /** The journal: every event, in order, before it takes effect. */
   onEvent(event: LoopEvent): void;
   emit(event: RunEvent): void;
@@ -52,6 +63,8 @@ export class Shell {
   private readonly calls = new Map<string, RunningCall>();
   /** The request under way; another one, or none, once its answer doesn't count any more. */
   private asking: AbortController | null = null;
+  /** Why the run is stopping; a call that is given out after that is cancelled at once. */
+  private stopped: string | null = null;
   private readonly timers = new Set<NodeJS.Timeout>();
   private resolveDone: (state: LoopState) => void = () => {};
 
@@ -82,11 +95,11 @@ export class Shell {
 
   private stop(event: LoopEvent): void {
     if (this.state.end !== null) return;
+    this.stopped = whyStopped(event);
     this.feed(event);
     this.asking?.abort();
     this.asking = null;
-    for (const call of this.calls.values()) call.controller.abort(whyStopped(event));
-    if (this.calls.size === 0) return;
+    for (const call of this.calls.values()) call.controller.abort(this.stopped);
     this.timer(this.options.graceMs, () => {
       for (const id of [...this.calls.keys()]) this.settle(id, abandoned(this.options.graceMs));
     });
@@ -103,13 +116,23 @@ export class Shell {
   private take(event: LoopEvent): void {
     quietly(() => this.options.onEvent(event));
     const wasCut = this.state.cut !== null;
-    const next = step(this.state, event);
+    const next = this.stepped(event);
     this.state = next.state;
     if (!wasCut && next.state.cut !== null) {
       const message = `The reply was cut at ${next.state.config.maxTokens} tokens and is asked for again with more room.`;
       this.options.emit({ type: 'limit', limit: 'max_tokens', message, retrying: true });
     }
     for (const effect of next.effects) this.perform(effect);
+  }
+
+  /** A fault of the loop itself must end the run too. What it has of the transcript is valid at any time. */
+  private stepped(event: LoopEvent): ReturnType<typeof step> {
+    try {
+      return step(this.state, event);
+    } catch (error) {
+      const end = { how: 'failed', reason: 'loop_broke', message: `The loop broke off: ${words(error)}` } as const;
+      return { state: { ...this.state, end }, effects: [{ type: 'end', how: end.how }] };
+    }
   }
 
   private perform(effect: LoopEffect): void {
@@ -196,6 +219,7 @@ export class Shell {
     const { options } = this;
     const controller = new AbortController();
     this.calls.set(callId, { name, controller, startedAt: options.now() });
+    if (this.stopped !== null) controller.abort(this.stopped);
     this.feed({ v: 1, at: options.now(), type: 'intent', callId, name, args: args.parse() });
     options.emit({ type: 'call', callId, name, args: args.parse() });
     try {
@@ -212,6 +236,7 @@ export class Shell {
           idleMs: options.idleMs,
           hardMs: options.hardMs,
           onEvent: (event) => options.emit({ type: 'progress', callId, ...event }),
+          ...(options.input !== undefined && { input: options.input }),
         },
       });
       this.settle(callId, outcome);
