@@ -45,6 +45,7 @@ const tools = [
     step();
     return 'ok';
   }),
+  defineTool({ name: 'big', description: 'Answers at length.', input: none }, () => 'x'.repeat(5_000_000)),
   defineTool(
     { name: 'waits', description: 'Waits until it is cancelled.', input: none },
     async (_input, { signal }) => {

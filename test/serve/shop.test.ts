@@ -2,13 +2,15 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { loadProject } from 'bridle/host';
 import { openDatabase } from 'bridle/store';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { connect, KINDS, type TestClient } from './clients.ts';
 
 const SERVER = fileURLToPath(new URL('../../dist/examples/shop/server.js', import.meta.url));
+const PROJECT = fileURLToPath(new URL('../../examples/shop', import.meta.url));
 
 let dir: string;
 beforeEach(() => {
@@ -85,5 +87,15 @@ describe('the server of the shop example', () => {
     const shared = await openDatabase(join(dir, 'race.db'));
     expect(shared.prepare('SELECT count(*) AS n FROM refund').get()).toEqual({ n: 1 });
     shared.close();
+  });
+});
+
+describe('the folder of the shop example', () => {
+  test('is a project whose files say nothing that a host would warn of, and whose server is the built one', async () => {
+    const project = await loadProject({ cwd: PROJECT, env: {}, trustProject: true, configDir: dir, stateDir: dir });
+    expect([project.root, project.warnings, project.notStarted]).toEqual([PROJECT, [], []]);
+    const [shop] = project.servers;
+    expect(shop).toMatchObject({ key: 'shop', env: { SHOP_CUSTOMER: 'customer-7', SHOP_DB: ':memory:' } });
+    expect(resolve(shop?.cwd ?? '', shop?.args[0] ?? '')).toBe(SERVER);
   });
 });

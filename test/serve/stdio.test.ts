@@ -2,25 +2,19 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { JsonObject } from 'bridle/contracts';
-import { afterEach, describe, expect, test } from 'vitest';
-import { connect, isModern, KINDS, type Kind, type TestClient } from './clients.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { connect, isModern, KINDS, type TestClient } from './clients.ts';
 
 const SCRIPT = fileURLToPath(new URL('./fixture-server.mjs', import.meta.url));
 
-let client: TestClient | undefined;
-afterEach(async () => {
-  await client?.close();
-  client = undefined;
-});
-
-async function connected(kind: Kind): Promise<TestClient> {
-  client = await connect(kind, { script: SCRIPT });
-  return client;
-}
-
 describe.each(KINDS)('over stdio, a %s client', (kind) => {
+  let stdio: TestClient;
+  beforeAll(async () => {
+    stdio = await connect(kind, { script: SCRIPT });
+  });
+  afterAll(() => stdio.close());
+
   test('lists the tools with their schemas, and calls one', async () => {
-    const stdio = await connected(kind);
     const [add] = await stdio.list();
     expect(add).toMatchObject({
       name: 'add',
@@ -33,13 +27,11 @@ describe.each(KINDS)('over stdio, a %s client', (kind) => {
   });
 
   test('is not disturbed by what the program prints', async () => {
-    const stdio = await connected(kind);
     expect(await stdio.call('noisy')).toMatchObject({ content: [{ type: 'text', text: 'quiet' }] });
     expect(await stdio.call('noisy')).toMatchObject({ content: [{ type: 'text', text: 'quiet' }] });
   });
 
   test('is told of failures, wrong arguments and unknown tools', async () => {
-    const stdio = await connected(kind);
     const failed = await stdio.call('fails');
     expect(failed.isError).toBe(true);
     expect(JSON.parse((failed.content as { text: string }[])[0]?.text ?? '')).toMatchObject({
@@ -54,7 +46,6 @@ describe.each(KINDS)('over stdio, a %s client', (kind) => {
   });
 
   test('sees progress, and cancels', async () => {
-    const stdio = await connected(kind);
     const seen: number[] = [];
     // A client's SDK forgets a call's progress handler with its result, so each step waits until it was seen.
     const onprogress = ({ progress }: { progress: number }) => {
@@ -154,6 +145,32 @@ describe('a process that serves stdio', () => {
     server.child.stdin.end();
     await once(server.child, 'exit');
     expect(server.stderr().match(/the preview function of add is not served/g)).toHaveLength(1);
+  });
+
+  test('tells the tool that its call was cancelled, and goes on', async () => {
+    const server = start();
+    server.send(INITIALIZE);
+    server.send({ id: 2, method: 'tools/call', params: { name: 'waits', arguments: {} } });
+    await server.said('waiting');
+    server.send({ method: 'notifications/cancelled', params: { requestId: 2, reason: 'changed my mind' } });
+    await server.said('aborted');
+    server.send({ id: 3, method: 'tools/call', params: { name: 'add', arguments: { a: 1, b: 2 } } });
+    while (!server.stdout().includes('"id":3')) await once(server.child.stdout, 'data');
+    expect(server.stdout()).not.toContain('"id":2');
+    server.child.stdin.end();
+    await once(server.child, 'exit');
+  });
+
+  test('passes a result of five million characters whole', async () => {
+    const server = start();
+    server.send(INITIALIZE);
+    server.send({ id: 2, method: 'tools/call', params: { name: 'big', arguments: {} } });
+    while (server.stdout().split('\n').length < 4) await once(server.child.stdout, 'data');
+    const line = server.stdout().split('\n')[2];
+    const { result } = JSON.parse(line ?? '') as { result: { content: { text: string }[] } };
+    expect(result.content[0]?.text).toHaveLength(5_000_000);
+    server.child.stdin.end();
+    await once(server.child, 'exit');
   });
 
   test('answers garbage without ending', async () => {

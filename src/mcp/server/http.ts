@@ -94,7 +94,7 @@ async function answer(endpoint: Endpoint, request: IncomingMessage, response: Se
   const headers = headersOf(request);
   const refused = refusedOrigin(endpoint.bound, headers);
   if (refused !== undefined) return sendError(response, 403, `Forbidden: ${refused}`, { rpc: -32000 });
-  if (new URL(request.url ?? '/', 'http://localhost').pathname !== PATH) return sendError(response, 404, 'Not found');
+  if (request.url?.split('?', 1)[0] !== PATH) return sendError(response, 404, 'Not found');
   const who = endpoint.identify === undefined ? ANYONE : await endpoint.identify(headers);
   if (who === null) return sendError(response, 401, 'Unauthorized', { headers: { 'www-authenticate': 'Bearer' } });
 

@@ -32,7 +32,7 @@ export function toWebRequest(
   headers: ReadonlyMap<string, string>,
   signal: AbortSignal,
 ): Request {
-  return new Request(new URL(request.url ?? '/', 'http://localhost'), {
+  return new Request(`http://localhost${request.url ?? '/'}`, {
     method: request.method ?? 'GET',
     headers: [...headers],
     signal,
