@@ -99,6 +99,7 @@ describe('when the host ends', () => {
   const noneLeft = (pids: readonly number[], ms?: number) => eventually(() => !pids.some(isRunning), ms);
 
   test.each([
+    ['close', 0],
     ['exit', 5],
     ['crash', 1],
   ])('by %s, its servers end with it', async (how, code) => {

@@ -67,7 +67,7 @@ describe('servers on the official SDK', () => {
   });
 
   test.each([[['--both']], [['--modern-only']]])('version 2 with %s is a modern server', async (args) => {
-    const connection = connectStdio(node('v2', [fixture('sdk-v2.mjs'), ...args]));
+    const connection = connectStdio(node('v2', [fixture('sdk-v2.mjs'), ...args]), { probeMs: 20_000 });
     const source = mcpSource(connection);
     const { tools } = await source.list(never());
     expect(tools.map((tool) => tool.ref.tool)).toEqual(['add', 'who', 'learn']);
@@ -153,6 +153,7 @@ describe('the era of a server', () => {
     const connection = connectStdio(scripted('era-exit', ['--discover=exit', `--log=${log}`]));
     await connection.connect();
     expect(connection.era?.revision).toBe('2025-11-25');
+    await connection.close();
     expect(linesOf(log)).toEqual(['start', 'server/discover', 'start', 'initialize', 'notifications/initialized']);
   });
 
@@ -193,6 +194,17 @@ describe('the era of a server', () => {
   test('an entry for the modern era only does not fall back', async () => {
     const connection = connectStdio(scripted('era-pinned', [], { era: 'modern' }));
     await expect(connection.connect()).rejects.toMatchObject({ code: 'mcp_not_modern' });
+  });
+
+  test('a server of both eras that was too slow with its first answer is modern from its next start on', async () => {
+    const server = node('v2-slow', [fixture('sdk-v2.mjs'), '--slow']);
+    const first = connectStdio(server, { probeMs: 1 });
+    expect(textOf(await mcpSource(first).call('add', { a: 1, b: 1 }, context()))).toBe('2');
+    expect(first.era?.revision).toBe('2025-11-25');
+    await first.close();
+    const second = connectStdio(server, { probeMs: 20_000 });
+    await second.connect();
+    expect(second.era?.revision).toBe('2026-07-28');
   });
 
   test('what one start proved is used by the next, and corrected when the server became another', async () => {

@@ -25,6 +25,8 @@ export interface Negotiation {
   readonly capabilities: JsonObject;
   /** Told while the probe has no answer yet, so that an exit because of it can be told from an exit at start. */
   probing(open: boolean): void;
+  /** Told when a modern answer came too late for this process, for the next start. */
+  learned(proof: Negotiated): void;
 }
 
 type Verdict =
@@ -198,12 +200,19 @@ export async function negotiate(session: Session, n: Negotiation): Promise<Negot
     }
   }
   const probe = discover(session, n);
-  // Also awaited below; here only so that an early end of the session is never an unhandled rejection.
+  // An end of the session while nobody awaits the probe is not an unhandled rejection.
   probe.catch(() => {});
   const verdict = await (n.mode === 'modern' ? probe : within(n.kept === 'modern' ? n.probeMs * 3 : n.probeMs, probe));
   const found = verdict && settled(n, verdict);
   if (found) return found;
+  if (verdict === null) {
+    probe.then(
+      (late) => late.kind === 'modern' && n.learned(late.negotiated),
+      () => {},
+    );
+  }
   try {
+    // A server of both eras has to be spoken to the old way from here on, even if the probe is answered yet.
     return await handshake(session, n);
   } catch (error) {
     if (!(error instanceof McpError && error.rpc)) throw error;

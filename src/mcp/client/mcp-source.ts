@@ -77,6 +77,10 @@ function readResult(tool: string, raw: RawJson): SourceResult {
   return { kind: 'result', raw, isError: result.isError === true };
 }
 
+function configured(plan: PreviewPlan): PreviewPlan {
+  return plan.kind === 'tool' ? { ...plan, by: 'config' } : plan;
+}
+
 /**
  * The tools of an MCP server as a Source. Definitions and results are passed on as received; a tool that can't be used is
  * set aside alone.
@@ -105,7 +109,7 @@ export function mcpSource(
           continue;
         }
         const preview = previews.get(read.tool.ref.tool);
-        tools.push(preview ? { ...read.tool, preview } : read.tool);
+        tools.push(preview ? { ...read.tool, preview: configured(preview) } : read.tool);
       }
       if (reasons.length > 0) setAside.push({ tool: '*', reasons });
       return { tools, setAside };

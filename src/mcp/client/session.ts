@@ -2,6 +2,7 @@ import type { CallContext, Json, JsonObject, RawJson } from '../../contracts/ind
 import { printable } from '../../tools/index.ts';
 import { McpError, withExecuted } from './errors.ts';
 import { isObject, type Message, readMessages } from './message.ts';
+import { onAbort } from './on-abort.ts';
 import { CODES, META } from './protocol.ts';
 
 export type RequestContext = Pick<CallContext, 'signal' | 'idleMs' | 'hardMs' | 'onEvent' | 'input'>;
@@ -82,12 +83,13 @@ export class Session {
       let idle: NodeJS.Timeout | undefined;
       let hard: NodeJS.Timeout | undefined;
       let paused = 0;
+      let unsubscribe: (() => void) | undefined;
       const { signal } = ctx;
       const settle = () => {
         this.#pending.delete(id);
         clearTimeout(idle);
         clearTimeout(hard);
-        signal?.removeEventListener('abort', onAbort);
+        unsubscribe?.();
       };
       const giveUp = (error: McpError, reason: string) => {
         settle();
@@ -95,7 +97,7 @@ export class Session {
         if (method !== 'initialize') this.notify('notifications/cancelled', { requestId: id, reason });
         reject(error);
       };
-      const onAbort = () =>
+      const cancel = () =>
         giveUp(
           new McpError('mcp_cancelled', `${method} to ${this.#host.name} was cancelled.`, { executed: 'unknown' }),
           'cancelled by the caller',
@@ -135,7 +137,7 @@ export class Session {
           if (paused === 0 && this.#pending.has(id)) startIdle();
         },
       });
-      signal?.addEventListener('abort', onAbort, { once: true });
+      if (signal) unsubscribe = onAbort(signal, cancel);
       startIdle();
       if (ctx.hardMs !== undefined && ctx.hardMs <= LONGEST_TIMER) {
         hard = setTimeout(() => giveUp(this.#tooLong(method, ctx.hardMs ?? 0), 'hard limit'), ctx.hardMs);

@@ -131,6 +131,7 @@ export function connectStdio(server: StdioServer, options: StdioOptions = {}): S
     const noiseBefore = counters.noise;
     noiseLines.length = 0;
     let probing = false;
+    let learned: Negotiated | null = null;
     let ready = false;
     let exitedOnProbe = false;
     const session = new Session({
@@ -178,7 +179,12 @@ export function connectStdio(server: StdioServer, options: StdioOptions = {}): S
         probing(open) {
           probing = open;
         },
+        learned(proof) {
+          learned = proof;
+          eraVerdicts.keep(ref.fingerprint, proof);
+        },
       });
+      eraVerdicts.keep(ref.fingerprint, learned ?? negotiated);
       ready = true;
       if (negotiated.kind === 'modern') session.meta = modernMeta(capabilities);
       return { process: child, session, negotiated };
@@ -205,7 +211,6 @@ export function connectStdio(server: StdioServer, options: StdioOptions = {}): S
       live = started;
       about = started.negotiated;
       lastFailure = null;
-      eraVerdicts.keep(ref.fingerprint, started.negotiated);
       listenForChanges(started.session, started.negotiated);
       // The tools of a new process may be others.
       if (restarted) notify('notifications/tools/list_changed', { text: '{}', parse: () => ({}) });
@@ -228,7 +233,8 @@ export function connectStdio(server: StdioServer, options: StdioOptions = {}): S
 
   const ready = (): Promise<Live> => {
     if (closing) return Promise.reject(new McpError('mcp_closed', `${name} is closed.`, { executed: 'not_executed' }));
-    if (live) return Promise.resolve(live);
+    // One that has just exited is not written to any more: wait for its end, then start it again.
+    if (live) return live.process.leaving() ? live.process.ended.then(ready) : Promise.resolve(live);
     if (starting) return starting;
     const stopped = guard.stopped(lastFailure);
     if (stopped) return Promise.reject(stopped);
@@ -278,7 +284,9 @@ export function connectStdio(server: StdioServer, options: StdioOptions = {}): S
       const hardMs = server.hardMs ?? ctx.hardMs;
       const began = Date.now();
       const { session, process: child } =
-        live ?? (await untilAborted(ready(), ctx.signal, `${method} to ${name}`, hardMs));
+        live && !live.process.leaving()
+          ? live
+          : await untilAborted(ready(), ctx.signal, `${method} to ${name}`, hardMs);
       const limited: RequestContext = { ...ctx, idleMs, hardMs: Math.max(1, hardMs - (Date.now() - began)) };
       try {
         return await session.request(method, params, limited);

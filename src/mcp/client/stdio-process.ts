@@ -27,6 +27,10 @@ export interface StdioProcess {
   /** Writes one message. False when it can't be: the child is gone, or doesn't read what it is sent. */
   send(text: string): boolean;
   readonly stderr: Tail;
+  /** Resolves when `end` has been called. */
+  readonly ended: Promise<void>;
+  /** True from the exit on, while what the child wrote before is still being read. */
+  leaving(): boolean;
   /** Resolves when the whole group is gone. */
   stop(): Promise<void>;
 }
@@ -51,10 +55,15 @@ export function startProcess(
   let exit: ProcessEnd | null = null;
   let gone: Promise<void> | null = null;
 
+  let resolveEnded = () => {};
+  const whenEnded = new Promise<void>((resolve) => {
+    resolveEnded = resolve;
+  });
   const finish = (end: ProcessEnd) => {
     if (ended) return;
     ended = true;
     on.end(end);
+    resolveEnded();
   };
 
   let child: ChildProcessWithoutNullStreams;
@@ -67,7 +76,7 @@ export function startProcess(
     });
   } catch (error) {
     queueMicrotask(() => finish({ how: 'not_started', error: error as NodeJS.ErrnoException }));
-    return { pid: undefined, stderr, send: () => false, stop: async () => {} };
+    return { pid: undefined, stderr, ended: whenEnded, leaving: () => true, send: () => false, stop: async () => {} };
   }
   const pgid = child.pid;
   if (pgid !== undefined) registerGroup(pgid);
@@ -136,6 +145,8 @@ export function startProcess(
   return {
     pid: pgid,
     stderr,
+    ended: whenEnded,
+    leaving: () => exit !== null,
     send(text) {
       if (ended || exit !== null || !child.stdin.writable) return false;
       if (child.stdin.writableLength > maxFrameBytes) return false;

@@ -1,4 +1,5 @@
 import { McpError } from './errors.ts';
+import { onAbort } from './on-abort.ts';
 
 /**
  * Waits for something shared that one caller must not stop: when the signal fires or the time is up, only this wait
@@ -14,12 +15,12 @@ export async function untilAborted<T>(
   ms?: number,
 ): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-  let onAbort: (() => void) | undefined;
+  let unsubscribe: (() => void) | undefined;
   const given = new Promise<never>((_, reject) => {
-    onAbort = () =>
+    const cancel = () =>
       reject(new McpError('mcp_cancelled', `${what} was cancelled before it was sent.`, { executed: 'not_executed' }));
-    if (signal?.aborted) onAbort();
-    signal?.addEventListener('abort', onAbort, { once: true });
+    if (signal?.aborted) cancel();
+    else if (signal) unsubscribe = onAbort(signal, cancel);
     if (ms !== undefined && ms < 2 ** 31) {
       timer = setTimeout(
         () =>
@@ -37,6 +38,6 @@ export async function untilAborted<T>(
     return await Promise.race([promise, given]);
   } finally {
     clearTimeout(timer);
-    if (onAbort) signal?.removeEventListener('abort', onAbort);
+    unsubscribe?.();
   }
 }
