@@ -1,5 +1,5 @@
 /**
- * Calls a second over stdio: Bridle's connection and its whole dispatch path (policy, checks, record in memory) beside
+ * Calls a second over stdio: Bridle's connection and its whole dispatch path (view, checks of the arguments, policy, shaping) beside
  * the official clients, v1 and v2, each in front of the same lean server, in interleaved rounds of one run.
  *
  * Usage: node bench/stdio-calls.mjs [--calls 2000] [--rounds 5] [--concurrency 1,16]
@@ -10,7 +10,7 @@ import { Client as ClientV2 } from '@modelcontextprotocol/client';
 import { StdioClientTransport as TransportV2 } from '@modelcontextprotocol/client/stdio';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { createAgent, memoryRecorder, offlineModel } from 'bridle';
+import { compilePolicy, createCatalog, createDispatcher, nullRecorder, rawFrom, refuseAsker } from 'bridle';
 import { connectStdio, mcpSource } from 'bridle/mcp';
 import { machine, median, table } from './measure.mjs';
 
@@ -35,13 +35,22 @@ const v2 = new ClientV2(info);
 await v2.connect(new TransportV2(at));
 const connection = connectStdio({ key: 'lean', scope: 'code', ...at });
 const through = connectStdio({ key: 'lean2', scope: 'code', ...at });
-const agent = await createAgent({
-  name: 'bench',
-  model: offlineModel(),
-  sources: [mcpSource(through)],
-  permissions: { allow: ['mcp__lean2__*'] },
-  recorder: memoryRecorder(),
-});
+const layer = { scope: 'session', file: 'bench', permissions: { allow: ['mcp__lean2__*'] }, trusted: true };
+const { policy } = compilePolicy([layer]);
+const catalog = createCatalog({ sources: [mcpSource(through)], policy });
+await catalog.refresh();
+const recorder = nullRecorder();
+const dispatcher = createDispatcher({ find: (name) => catalog.find(name), policy, asker: refuseAsker(), recorder });
+const who = { agent: 'bench', via: 'library' };
+let sequence = 0;
+async function dispatched() {
+  const callId = `call_${sequence++}`;
+  const ctx = { callId, who, ...limits };
+  const args = rawFrom({ text });
+  const call = { name: 'mcp__lean2__echo', args, profile: 'agent', conversation: 'bench', ctx };
+  const outcome = await dispatcher.call(call);
+  if (outcome.kind !== 'ok') throw new Error(JSON.stringify(outcome));
+}
 
 const subjects = [
   { name: 'official client v1.32.2', call: () => v1.callTool({ name: 'echo', arguments: { text } }) },
@@ -50,7 +59,7 @@ const subjects = [
     name: 'Bridle connection',
     call: () => connection.request('tools/call', { name: 'echo', arguments: { text } }, limits),
   },
-  { name: 'Bridle dispatch (policy, checks, record)', call: () => agent.call('mcp__lean2__echo', { text }) },
+  { name: 'Bridle dispatch (policy, checks, shaping)', call: dispatched },
 ].map((subject) => ({ ...subject, samples: new Map() }));
 
 async function measure(call, concurrency) {
@@ -85,4 +94,5 @@ const rows = subjects.map(({ name, samples }) => [
   }),
 ]);
 process.stdout.write(`${table(head, rows)}\n`);
-await Promise.all([v1.close(), v2.close(), connection.close(), through.close(), agent.close()]);
+await Promise.all([v1.close(), v2.close(), connection.close(), through.close()]);
+catalog.close();
