@@ -36,7 +36,7 @@ export function serverCallId(block: Json): string | null {
 }
 
 /** The id that a provider-run call's result (`web_search_tool_result`, `mcp_tool_result`, …) answers, or null. */
-export function serverResultFor(block: Json): string | null {
+function serverResultFor(block: Json): string | null {
   if (!isObject(block) || typeof block.type !== 'string') return null;
   if (block.type === 'tool_result' || !block.type.endsWith('_tool_result')) return null;
   return typeof block.tool_use_id === 'string' ? block.tool_use_id : null;

@@ -6,9 +6,9 @@ import { type Run, type RunParts, startRun } from './run.ts';
 import { initialState, type LoopConfig, type LoopTool } from './state.ts';
 
 /** Makes for the tests of this folder. */
-export type Reply = JsonObject | Error | ((ctx: Parameters<Model['respond']>[1]) => Promise<JsonObject>);
+type Reply = JsonObject | Error | ((ctx: Parameters<Model['respond']>[1]) => Promise<JsonObject>);
 
-export interface Scripted extends Model {
+interface Scripted extends Model {
   readonly requests: JsonObject[];
 }
 

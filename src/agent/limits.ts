@@ -19,7 +19,7 @@ export interface RunLimits {
 }
 
 const LIMIT_NAMES = ['turns', 'toolCalls', 'tokens', 'ms', 'costUsd', 'identicalFailures', 'pauses'] as const;
-export type LimitName = (typeof LIMIT_NAMES)[number];
+type LimitName = (typeof LIMIT_NAMES)[number];
 
 /** Every limit; infinite where there is none. */
 export type EffectiveLimits = Readonly<Record<LimitName, number>>;

@@ -539,6 +539,19 @@ describe('limits', () => {
     expect(await start(other, async () => failedOutcome()).result).toMatchObject({ end: 'answered' });
   });
 
+  test('count a call that fails several times in one reply once: the model had not seen it fail', async () => {
+    const same = (id: string) => toolUse(id, 'read', { x: 1 });
+    const model = script(reply([same('a'), same('b'), same('c')], 'tool_use'), says('Gave up.'));
+    expect(await start(model, async () => failedOutcome()).result).toMatchObject({ end: 'answered', calls: 3 });
+  });
+
+  test('forget a failure once the same call has succeeded', async () => {
+    const again = (id: string) => reply([toolUse(id, 'write', { x: 1 })], 'tool_use');
+    const outcomes = [failedOutcome(), failedOutcome(), ok('x'), failedOutcome(), failedOutcome()];
+    const model = script(again('a'), again('b'), again('c'), again('d'), again('e'), says('Done.'));
+    expect(await start(model, async () => outcomes.shift() ?? ok('x')).result).toMatchObject({ end: 'answered' });
+  });
+
   test('a hand-off names the approvals that nobody has given', async () => {
     const run = start(
       script(calls('write'), calls('write')),

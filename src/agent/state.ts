@@ -39,7 +39,7 @@ export interface Ending {
   readonly hint?: string;
 }
 
-export interface ParkedCall {
+interface ParkedCall {
   readonly callId: string;
   readonly name: string;
   readonly approval: string;

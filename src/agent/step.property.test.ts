@@ -9,7 +9,10 @@ import { initialState, type LoopConfig, type LoopState } from './state.ts';
 import { step } from './step.ts';
 import { addInput, emptyTranscript, type ReadyTranscript } from './transcript.ts';
 
-const RUNS = Number(process.env.BRIDLE_PROPERTY_RUNS ?? 3_000);
+const RUNS = Number(process.env.BRIDLE_PROPERTY_RUNS ?? 2_000);
+
+/** Long enough for any machine: how many histories are tried is what counts, not how fast. */
+const TIMEOUT_MS = 600_000;
 
 const STOPS = [
   'end_turn',
@@ -213,7 +216,9 @@ function blocksOf(messages: readonly Json[], type: string): JsonObject[] {
     .filter((each) => each.type === type);
 }
 
-test('whatever happens, every request is one that the API takes, and every call is answered exactly once', () => {
+test('whatever happens, every request is one that the API takes, and every call is answered exactly once', {
+  timeout: TIMEOUT_MS,
+}, () => {
   let requests = 0;
   let given = 0;
   const ends = new Map<string, number>();
@@ -256,7 +261,9 @@ test('whatever happens, every request is one that the API takes, and every call 
   expect([...ends.keys()].sort()).toEqual(['aborted', 'answered', 'asked', 'failed', 'limit', 'refused', 'truncated']);
 });
 
-test('nothing of a reply that was cut, that contradicts itself or that stops for an unknown reason is ever run', () => {
+test('nothing of a reply that was cut, that contradicts itself or that stops for an unknown reason is ever run', {
+  timeout: TIMEOUT_MS,
+}, () => {
   const content = fc.array(call, { minLength: 1, maxLength: 4 });
   const stop = fc.constantFrom(...STOPS.filter((reason) => reason !== 'tool_use'));
   fc.assert(
