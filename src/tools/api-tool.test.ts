@@ -81,6 +81,41 @@ describe('toApiTool', () => {
     expect(check({ by: 'mail', number: 'x' })).not.toEqual([]);
   });
 
+  test('tells the bounds that strict tool use refuses in words, and closes every object', () => {
+    const { definition } = defineTool(
+      {
+        name: 'a',
+        description: 'A.',
+        strict: true,
+        input: {
+          type: 'object',
+          properties: {
+            n: { type: 'integer', minimum: 1, maximum: 9, description: 'How many' },
+            code: { type: 'string', pattern: '^(?!x)', format: 'ulid' },
+            day: { type: 'string', format: 'date', pattern: '^2' },
+            tags: { type: 'array', minItems: 2, items: { type: 'object', properties: {}, additionalProperties: true } },
+          },
+        },
+      },
+      () => '',
+    );
+    expect(toApiTool(definition).input_schema).toEqual({
+      type: 'object',
+      properties: {
+        n: { type: 'integer', description: 'How many (minimum: 1, maximum: 9)' },
+        code: { type: 'string', description: 'pattern: "^(?!x)", format: "ulid"' },
+        day: { type: 'string', format: 'date', pattern: '^2' },
+        tags: {
+          type: 'array',
+          description: 'minItems: 2',
+          items: { type: 'object', properties: {}, additionalProperties: false },
+        },
+      },
+      additionalProperties: false,
+    });
+    expect(definition.inputSchema).toHaveProperty('properties.n.minimum', 1);
+  });
+
   test('lowers allOf with all requirements, and a reference at the top', () => {
     const schema: Json = {
       $ref: '#/$defs/base',

@@ -4,6 +4,7 @@ import { printable } from './printable.ts';
 import { modern } from './schema-prepare.ts';
 import { resolveLocal } from './schema-refs.ts';
 import { mapSchema } from './schema-walk.ts';
+import { strictSchema } from './strict-schema.ts';
 
 const COMBINATORS = ['allOf', 'anyOf', 'oneOf'] as const;
 /** Longest restatement of a lowered combinator in a description. */
@@ -21,7 +22,7 @@ export function toApiTool(definition: ToolDefinition): JsonObject {
   return {
     name: ref.name,
     description: [description, ...rules].filter((part) => part !== '').join('\n\n'),
-    input_schema: clean(schema),
+    input_schema: hints.strict === true ? strictSchema(clean(schema)) : clean(schema),
     ...(hints.strict !== undefined && { strict: hints.strict }),
     ...(hints.examples && { input_examples: [...hints.examples] }),
     ...(hints.cacheControl !== undefined && { cache_control: hints.cacheControl }),

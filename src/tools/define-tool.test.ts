@@ -38,6 +38,16 @@ describe('defineTool with a Standard Schema', () => {
     expect(schema).toHaveProperty('properties.tags.items.additionalProperties', false);
   });
 
+  test('keeps out of it what no author wrote', () => {
+    const input = z.object({ n: z.number().int(), by: z.record(z.string(), z.number()), m: z.number().int().min(3) });
+    const { definition } = defineTool({ name: 'n', description: 'N.', input }, () => '');
+    expect(definition.inputSchema).toHaveProperty('properties', {
+      n: { type: 'integer' },
+      by: { type: 'object', additionalProperties: { type: 'number' } },
+      m: { type: 'integer', minimum: 3 },
+    });
+  });
+
   test('leaves open what the author left open, and members of allOf', () => {
     const tool = defineTool(
       {

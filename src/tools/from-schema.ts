@@ -13,8 +13,8 @@ interface NamedTypes {
 type RequiredOf<S> = S extends { readonly required: readonly (infer K)[] } ? K : never;
 
 type ObjectOf<S, P> = Flat<
-  { [K in keyof P as K extends RequiredOf<S> ? K : never]: FromSchema<P[K]> } & {
-    [K in keyof P as K extends RequiredOf<S> ? never : K]?: FromSchema<P[K]>;
+  { -readonly [K in keyof P as K extends RequiredOf<S> ? K : never]: FromSchema<P[K]> } & {
+    -readonly [K in keyof P as K extends RequiredOf<S> ? never : K]?: FromSchema<P[K]>;
   }
 >;
 

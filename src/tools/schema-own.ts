@@ -32,6 +32,21 @@ function closed(schema: JsonObject): JsonObject {
   return isJsonObject(result) ? result : schema;
 }
 
+/** Without what generators add and no author meant: the bounds of a safe integer, names that are text. */
+function withoutNoise(schema: JsonObject): JsonObject {
+  const result = mapSchema(schema, (member) => {
+    const { minimum, maximum, propertyNames, ...rest } = member;
+    const plainNames = isJsonObject(propertyNames) && JSON.stringify(propertyNames) === '{"type":"string"}';
+    return {
+      ...rest,
+      ...(minimum !== undefined && minimum !== Number.MIN_SAFE_INTEGER && { minimum }),
+      ...(maximum !== undefined && maximum !== Number.MAX_SAFE_INTEGER && { maximum }),
+      ...(propertyNames !== undefined && !plainNames && { propertyNames }),
+    };
+  });
+  return isJsonObject(result) ? result : schema;
+}
+
 function generated(schema: unknown, side: 'input' | 'output', tool: string): JsonObject {
   if (!isStandardSchema(schema)) {
     if (!isJsonObject(schema)) {
@@ -50,7 +65,7 @@ function generated(schema: unknown, side: 'input' | 'output', tool: string): Jso
     );
   }
   try {
-    return toJson(jsonSchema[side]({ target: 'draft-2020-12' })) as JsonObject;
+    return withoutNoise(toJson(jsonSchema[side]({ target: 'draft-2020-12' })) as JsonObject);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new BridleError('tool_schema_unusable', `The ${side} schema of tool "${tool}" has no JSON form: ${why}`, {
