@@ -149,6 +149,15 @@ describe('a server that misbehaves', () => {
     }
   });
 
+  test('a running server that turns out to be of another revision is asked anew on the next use', async () => {
+    const connection = connectStdio(scripted('outdated', ['--discover=modern']));
+    const source = mcpSource(connection);
+    const result = await source.call('outdated', {}, context());
+    expect(result).toMatchObject({ kind: 'failure', failure: { executed: 'not_executed' } });
+    expect(textOf(await source.call('echo', {}, context()))).toBe('{}');
+    expect(connection.counters.starts).toBe(2);
+  });
+
   test('a result of a type that nobody knows is a failure that says what came', async () => {
     const source = mcpSource(connectStdio(scripted('strange')));
     const result = await source.call('strange', {}, context());

@@ -9,7 +9,7 @@ describe('reading a line', () => {
     ['another version of JSON-RPC', '{"jsonrpc":"1.0","id":1,"result":{}}'],
     ['a bare value', '42'],
     ['an empty batch', '[]'],
-    ['a batch with something else in it', '[{"jsonrpc":"2.0","method":"a"},1]'],
+    ['a batch of something else', '[{"level":"info"},1]'],
     ['neither request nor answer', '{"jsonrpc":"2.0","id":1}'],
     ['an answer without an id', '{"jsonrpc":"2.0","result":{}}'],
     ['a request with an object as id', '{"jsonrpc":"2.0","id":{},"method":"ping"}'],
@@ -31,6 +31,11 @@ describe('reading a line', () => {
   test('an error about a message that could not be read has no id', () => {
     const [message] = readMessages('{"jsonrpc":"2.0","error":{"code":-32700,"message":"parse"}}') ?? [];
     expect(message).toMatchObject({ kind: 'error', id: null });
+  });
+
+  test('something else in a batch does not cost the messages beside it', () => {
+    const messages = readMessages('[{"jsonrpc":"2.0","method":"a"},1,{"jsonrpc":"2.0","id":2,"result":{}}]');
+    expect(messages).toMatchObject([{ method: 'a' }, { id: 2 }]);
   });
 
   test('names such as __proto__ and constructor are members like others', () => {

@@ -88,6 +88,9 @@ export function readMessages(line: string): readonly Message[] | null {
     const message = readOne(raw);
     return message && [message];
   }
-  const messages = rawElements(raw).map(readOne);
-  return messages.length > 0 && messages.every((message) => message !== null) ? messages : null;
+  // What isn't a message in a batch doesn't cost the answers beside it.
+  const messages = rawElements(raw)
+    .map(readOne)
+    .filter((message) => message !== null);
+  return messages.length > 0 ? messages : null;
 }

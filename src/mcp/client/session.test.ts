@@ -240,6 +240,19 @@ describe('requests of the server', () => {
     expect(sent.at(-1)).toMatchObject({ id: 'r', result: { roots: [] } });
   });
 
+  test('an answer that is no JSON cancels the question', async () => {
+    const { it, sent, receive } = session();
+    const round: { [k: string]: Json } = {};
+    round.round = round;
+    settled(it.request('tools/call', {}, limits({ input: async () => round })));
+    receive({ id: 'q', method: 'elicitation/create', params: {} });
+    await flush();
+    expect(sent.at(-1)).toMatchObject({ id: 'q', result: { action: 'cancel' } });
+    const call = settled(it.request('tools/call', round, limits()));
+    await flush();
+    expect(call.outcome).toBe('mcp_not_json not_executed');
+  });
+
   test('a host that fails to answer cancels the question, and the call goes on', async () => {
     const { it, sent, receive } = session();
     const input = async (): Promise<Json> => {

@@ -1,6 +1,6 @@
 import type { CallContext, Json, JsonObject, RawJson } from '../../contracts/index.ts';
 import { printable } from '../../tools/index.ts';
-import { McpError, withExecuted } from './errors.ts';
+import { McpError, messageOf, withExecuted } from './errors.ts';
 import { isObject, type Message, readMessages } from './message.ts';
 import { onAbort } from './on-abort.ts';
 import { CODES, META } from './protocol.ts';
@@ -78,7 +78,17 @@ export class Session {
   ): Promise<RawJson> {
     const id = this.#nextId++;
     if (this.ended) return Promise.reject(withExecuted(this.ended, 'not_executed'));
-    const text = JSON.stringify({ jsonrpc: '2.0', id, method, params: this.#withMeta(params, ctx, id) });
+    let text: string;
+    try {
+      text = JSON.stringify({ jsonrpc: '2.0', id, method, params: this.#withMeta(params, ctx, id) });
+    } catch (cause) {
+      return Promise.reject(
+        new McpError('mcp_not_json', `The parameters of ${method} can't be written as JSON: ${messageOf(cause)}`, {
+          executed: 'not_executed',
+          cause,
+        }),
+      );
+    }
     return new Promise((resolve, reject) => {
       let idle: NodeJS.Timeout | undefined;
       let hard: NodeJS.Timeout | undefined;
@@ -155,8 +165,11 @@ export class Session {
   receive(line: string): void {
     const first = line.trimStart()[0];
     const messages = first === '{' || first === '[' ? readMessages(line) : null;
-    if (messages === null) this.#host.noise(line);
-    else for (const message of messages) this.#take(message);
+    if (messages === null) {
+      this.#host.noise(line);
+      return;
+    }
+    for (const message of messages) this.#take(message);
   }
 
   /** Ends the session; whatever is in flight fails now. */
@@ -189,7 +202,7 @@ export class Session {
         this.#notified(message.method, message.params);
         return;
       case 'request':
-        void this.#answer(message);
+        this.#answer(message).catch(() => {});
     }
   }
 
@@ -260,7 +273,10 @@ export class Session {
     asked?.pauseIdle(true);
     let body: JsonObject;
     try {
-      body = { result: await input(raw) };
+      const result = await input(raw);
+      // What can't be written as JSON is no answer.
+      if (JSON.stringify(result) === undefined) throw new TypeError('no answer');
+      body = { result };
     } catch {
       body =
         method === 'elicitation/create'

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Executed } from '../../contracts/index.ts';
+import { printable } from '../../tools/index.ts';
 import { McpError } from './errors.ts';
 import type { Launch, ProcessEnd } from './stdio-process.ts';
 
@@ -30,22 +31,24 @@ function exitText(end: Extract<ProcessEnd, { how: 'exited' }>): string {
 }
 
 function notStarted(evidence: Evidence, error: NodeJS.ErrnoException): McpError {
-  const { name, launch } = evidence;
+  const { name } = evidence;
+  const command = printable(evidence.launch.command, { maxLength: 300 });
+  const cwd = printable(evidence.launch.cwd, { maxLength: 300 });
   const options = { executed: 'not_executed' as const, cause: error };
-  if (!existsSync(launch.cwd)) {
-    return new McpError('mcp_cwd_missing', `${name} can't start: its working directory ${launch.cwd} doesn't exist.`, {
+  if (!existsSync(evidence.launch.cwd)) {
+    return new McpError('mcp_cwd_missing', `${name} can't start: its working directory ${cwd} doesn't exist.`, {
       ...options,
       hint: 'Correct "cwd" of its entry, or create the directory.',
     });
   }
   if (error.code === 'ENOENT') {
-    return new McpError('mcp_command_not_found', `${name} can't start: there is no command ${launch.command}.`, {
+    return new McpError('mcp_command_not_found', `${name} can't start: there is no command ${command}.`, {
       ...options,
       hint: 'Install it, or correct "command" of its entry; commands are looked up in PATH.',
     });
   }
   if (error.code === 'EACCES' || error.code === 'ENOEXEC') {
-    return new McpError('mcp_not_executable', `${name} can't start: ${launch.command} is not executable.`, {
+    return new McpError('mcp_not_executable', `${name} can't start: ${command} is not executable.`, {
       ...options,
       hint: 'Make it executable, or name the interpreter as "command" and the file as its first argument.',
     });

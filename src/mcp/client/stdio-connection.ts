@@ -94,7 +94,8 @@ export function connectStdio(server: StdioServer, options: StdioOptions = {}): S
     fingerprint: serverFingerprint(server.command, args),
     trustAnnotations: server.trustAnnotations ?? false,
   };
-  const name = `MCP server ${JSON.stringify(server.key)} (${printable(withoutSecrets(commandLine(server), server.env))})`;
+  const line = printable(withoutSecrets(commandLine(server), server.env));
+  const name = `MCP server ${printable(JSON.stringify(server.key))} (${line})`;
   const capabilities = options.capabilities ?? {};
   const guard = restartGuard(name);
   const listeners = new Set<(method: string, params: RawJson) => void>();

@@ -53,7 +53,10 @@ process.stdin.on('close', () => {
 });
 `;
 
+const MAX_RESTARTS = 5;
+
 let dog: ChildProcess | null = null;
+let restarts = 0;
 /** What a new watchdog has to be told when the old one was lost. */
 const told = new Set<number>();
 
@@ -71,7 +74,12 @@ function start(): ChildProcess {
   if (pipe && 'unref' in pipe && typeof pipe.unref === 'function') pipe.unref();
   pipe?.on('error', () => {});
   const lost = () => {
-    if (dog === child) dog = null;
+    if (dog !== child) return;
+    dog = null;
+    // Somebody ended it: what it watched over needs another one, but not for ever.
+    if (told.size === 0 || restarts >= MAX_RESTARTS) return;
+    restarts += 1;
+    dog = start();
   };
   child.on('error', lost);
   child.on('exit', lost);
