@@ -278,6 +278,25 @@ describe('over HTTP', () => {
     }
   });
 
+  test('the status says what a client of the modern era reads off it', async () => {
+    const requests = { pick: { method: 'sampling/createMessage', params: { messages: [], maxTokens: 1 } } };
+    const host = tableHost({
+      sample: () => ({ kind: 'input_required', requests: { text: '', parse: () => requests } }),
+    });
+    const url = await start(host);
+    const undeclared = await call(url, 'sample');
+    expect([undeclared.status, await undeclared.json()]).toMatchObject([
+      400,
+      { error: { code: -32021, data: { requiredCapabilities: { sampling: {} } } } },
+    ]);
+    const unknown = await fetch(url, {
+      method: 'POST',
+      headers: { ...headers('x'), 'mcp-method': 'prompts/list' },
+      body: rpc('prompts/list', { _meta: envelope }),
+    });
+    expect([unknown.status, await unknown.json()]).toMatchObject([404, { error: { code: -32601 } }]);
+  });
+
   test('arguments that are not an object are refused before the host is called', async () => {
     const host = tableHost({ one: () => text('1') });
     const response = await fetch(await start(host), {

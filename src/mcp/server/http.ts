@@ -6,8 +6,8 @@ import { BridleError } from '../../tools/index.ts';
 import { type LegacySessions, legacySessions } from './legacy-sessions.ts';
 import { isLoopback, refusedOrigin } from './loopback.ts';
 import { note, notePreviews } from './notes.ts';
-import { ANYONE, type Sdk } from './peer.ts';
-import { createServer } from './relay.ts';
+import { ANYONE, type Peer, type Sdk } from './peer.ts';
+import { createServer, METHOD_NOT_FOUND, MISSING_CAPABILITY } from './relay.ts';
 import { headersOf, readBody, sendError, sendWebResponse, toWebRequest } from './web-bridge.ts';
 
 type HttpOptions = Extract<ServeAt, { http: unknown }>['http'];
@@ -25,10 +25,11 @@ export async function serveOverHttp(host: ToolHost, options: HttpOptions): Promi
   if (!isLoopback(bound) && options.identify === undefined) {
     note(`listening on ${bound} without identify: whoever can reach it can call every tool`);
   }
-  const modern = sdk.createMcpHandler(
-    ({ authInfo }) => createServer(sdk, host, { who: identityIn(authInfo), conversation: randomUUID(), era: 'modern' }),
-    { legacy: 'reject', maxRequestBodySize: MAX_BODY_BYTES, onerror: (error) => note(error.message) },
-  );
+  const modern = sdk.createMcpHandler(({ authInfo }) => createServer(sdk, host, peerIn(authInfo)), {
+    legacy: 'reject',
+    maxRequestBodySize: MAX_BODY_BYTES,
+    onerror: (error) => note(error.message),
+  });
   const legacy = legacySessions(sdk, host);
   const unsubscribe = host.onChange(() => {
     modern.notify.toolsChanged();
@@ -73,13 +74,39 @@ function listen(server: Server, port: number, host: string): Promise<void> {
   });
 }
 
-/** The SDK carries what we know of the caller to the factory in `authInfo`; only we ever put it there. */
-function authInfoOf(who: Identity) {
-  return { token: '', clientId: who.agent, scopes: [...(who.scopes ?? [])], extra: { who } };
+/** The SDK carries the peer of one request to the factory in `authInfo`; only we ever put it there. */
+function authInfoOf(peer: Peer) {
+  return { token: '', clientId: peer.who.agent, scopes: [...(peer.who.scopes ?? [])], extra: { peer } };
 }
 
-function identityIn(authInfo: { readonly extra?: Record<string, unknown> } | undefined): Identity {
-  return (authInfo?.extra?.who as Identity | undefined) ?? ANYONE;
+function peerIn(authInfo: { readonly extra?: Record<string, unknown> } | undefined): Peer {
+  const peer = authInfo?.extra?.peer;
+  if (peer === undefined) throw new Error('a request reached the SDK without its peer');
+  return peer as Peer;
+}
+
+/** Errors that a client of 2026-07-28 reads off the HTTP status; all others are answered with 200. */
+const STATUS_OF = new Map([
+  [METHOD_NOT_FOUND, 404],
+  [MISSING_CAPABILITY, 400],
+]);
+
+async function answerModern(modern: ModernHandler, web: Request, body: unknown, who: Identity): Promise<Response> {
+  let status: number | undefined;
+  const peer: Peer = {
+    who,
+    conversation: randomUUID(),
+    era: 'modern',
+    onRpcError(code) {
+      status = STATUS_OF.get(code);
+    },
+  };
+  const options = { authInfo: authInfoOf(peer), ...(body !== undefined && { parsedBody: body }) };
+  const response = await modern.fetch(web, options);
+  // A stream that was opened before the error has sent its status.
+  const streaming = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+  if (status === undefined || streaming) return response;
+  return new Response(response.body, { status, headers: response.headers });
 }
 
 interface Endpoint {
@@ -104,8 +131,7 @@ async function answer(endpoint: Endpoint, request: IncomingMessage, response: Se
   if (body === undefined) return;
   const web = toWebRequest(request, headers, gone.signal);
   if (!(await endpoint.sdk.isLegacyRequest(web, body.value))) {
-    const options = { authInfo: authInfoOf(who), ...(body.value !== undefined && { parsedBody: body.value }) };
-    return sendWebResponse(await endpoint.modern.fetch(web, options), response, gone.signal);
+    return sendWebResponse(await answerModern(endpoint.modern, web, body.value, who), response, gone.signal);
   }
   const { response: reply, done } = await endpoint.legacy.handle(web, body.value, who);
   try {

@@ -8,6 +8,8 @@ export interface Peer {
   readonly who: Identity;
   readonly conversation: string;
   readonly era: 'legacy' | 'modern';
+  /** Told of the JSON-RPC error with which a request is about to be answered. */
+  onRpcError?(code: number): void;
 }
 
 /** The caller of a server that asks nobody who they are. */

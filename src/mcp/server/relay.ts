@@ -10,10 +10,10 @@ import { outcomeToMcp } from './outcome-to-mcp.ts';
 import type { Peer, Sdk } from './peer.ts';
 
 const INVALID_PARAMS = -32602;
-const METHOD_NOT_FOUND = -32601;
+export const METHOD_NOT_FOUND = -32601;
 const INTERNAL_ERROR = -32603;
 /** 2026-07-28: the client didn't declare a capability that the answer needs. */
-const MISSING_CAPABILITY = -32021;
+export const MISSING_CAPABILITY = -32021;
 
 /** How often one call of an older client may ask for more before it is given up. */
 const MAX_ROUNDS = 8;
@@ -52,12 +52,14 @@ export function createServer(sdk: Sdk, host: ToolHost, peer: Peer): Server {
     try {
       if (request.method === 'tools/list') return listTools(host, peer, params);
       if (request.method === 'tools/call') return await callTool({ server, host, peer, ctx }, params);
+      throw new RpcError(METHOD_NOT_FOUND, 'Method not found');
     } catch (error) {
-      if (error instanceof RpcError) throw error;
-      note(`${request.method} failed: ${error instanceof Error ? error.message : String(error)}`);
-      throw new RpcError(INTERNAL_ERROR, 'Internal error');
+      const known = error instanceof RpcError;
+      if (!known) note(`${request.method} failed: ${error instanceof Error ? error.message : String(error)}`);
+      const answer = known ? error : new RpcError(INTERNAL_ERROR, 'Internal error');
+      peer.onRpcError?.(answer.code);
+      throw answer;
     }
-    throw new RpcError(METHOD_NOT_FOUND, 'Method not found');
   };
   return server;
 }
