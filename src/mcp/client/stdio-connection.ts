@@ -11,15 +11,16 @@ import type {
 } from '../../contracts/index.ts';
 import { printable } from '../../tools/index.ts';
 import { childEnvironment } from './child-env.ts';
-import { eraVerdicts, modernMeta, type Negotiated, negotiate } from './era.ts';
+import { eraVerdicts, type Negotiated } from './era.ts';
 import { McpError, messageOf, withExecuted } from './errors.ts';
 import { listenForChanges } from './listen.ts';
+import { noiseLog } from './noise-log.ts';
 import { CODES } from './protocol.ts';
 import { restartGuard } from './restart-guard.ts';
 import { commandLine, type StdioServer, serverFingerprint, withoutSecrets } from './server.ts';
-import { type RequestContext, Session } from './session.ts';
-import { type Evidence, endError, startTimeout } from './start-errors.ts';
-import { type Launch, type StdioProcess, startProcess } from './stdio-process.ts';
+import type { RequestContext } from './session.ts';
+import { type Live, type StartPlan, startServer } from './start-server.ts';
+import type { Launch, StdioProcess } from './stdio-process.ts';
 import { untilAborted } from './until-aborted.ts';
 
 export interface StdioOptions {
@@ -55,13 +56,6 @@ export interface StdioConnection extends Connection {
   readonly pid: number | undefined;
 }
 
-interface Live {
-  readonly process: StdioProcess;
-  readonly session: Session;
-  readonly negotiated: Negotiated;
-}
-
-const NOISE_KEPT = 5;
 const START_MS = 30_000;
 const PROBE_MS = 3000;
 
@@ -94,28 +88,22 @@ export function connectStdio(server: StdioServer, options: StdioOptions = {}): S
     fingerprint: serverFingerprint(server.command, args),
     trustAnnotations: server.trustAnnotations ?? false,
   };
-  const line = printable(withoutSecrets(commandLine(server), server.env));
-  const name = `MCP server ${printable(JSON.stringify(server.key))} (${line})`;
-  const capabilities = options.capabilities ?? {};
+  const clean = (text: string) => withoutSecrets(text, server.env);
+  const name = `MCP server ${printable(JSON.stringify(server.key))} (${printable(clean(commandLine(server)))})`;
   const guard = restartGuard(name);
+  const noise = noiseLog(clean);
   const listeners = new Set<(method: string, params: RawJson) => void>();
   const children = new Set<StdioProcess>();
-  const counters = { starts: 0, noise: 0, stray: 0 };
-  const noiseLines: string[] = [];
+  let starts = 0;
+  let stray = 0;
   let live: Live | null = null;
   let about: Negotiated | null = null;
   let starting: Promise<Live> | null = null;
   let lastFailure: McpError | null = null;
   let closing: Promise<void> | null = null;
 
-  const evidence = (phase: Evidence['phase'], child: StdioProcess | undefined, noiseBefore: number): Evidence => ({
-    name,
-    launch,
-    phase,
-    stderr: (child?.stderr.lines() ?? []).map((line) => withoutSecrets(line, server.env)),
-    noise: counters.noise - noiseBefore,
-    noiseLines,
-  });
+  const closed = (executed: 'not_executed' | 'unknown') =>
+    new McpError('mcp_closed', `${name} was closed.`, { executed });
 
   const notify = (method: string, params: RawJson) => {
     for (const listener of listeners) {
@@ -127,87 +115,45 @@ export function connectStdio(server: StdioServer, options: StdioOptions = {}): S
     }
   };
 
-  const startOnce = async (kept: 'modern' | 'legacy' | undefined): Promise<Live | 'exited_on_probe'> => {
-    counters.starts += 1;
-    const noiseBefore = counters.noise;
-    noiseLines.length = 0;
-    let probing = false;
-    let learned: Negotiated | null = null;
-    let ready = false;
-    let exitedOnProbe = false;
-    const session = new Session({
-      name,
-      send: (text) => child.send(text),
-      noise(line) {
-        counters.noise += 1;
-        if (noiseLines.length < NOISE_KEPT) {
-          noiseLines.push(withoutSecrets(printable(line, { maxLength: 200 }), server.env));
-        }
-      },
-      stray() {
-        counters.stray += 1;
-      },
-      notification: notify,
-      ...(options.input && { input: options.input }),
-    });
-    const child: StdioProcess = startProcess(launch, {
-      line: (line) => session.receive(line),
-      end(end) {
-        exitedOnProbe = end.how === 'exited' && probing;
-        const error = endError(end, evidence(ready ? 'running' : 'starting', child, noiseBefore));
-        if (live?.session === session) {
-          live = null;
-          lastFailure = error;
-          guard.failed();
-        }
-        session.end(error);
-        void child.stop().then(() => children.delete(child));
-      },
-    });
-    children.add(child);
-    const startMs = server.startMs ?? START_MS;
-    const deadline = setTimeout(() => {
-      session.end(startTimeout(evidence('starting', child, noiseBefore), startMs));
-      void child.stop();
-    }, startMs);
-    try {
-      const negotiated = await negotiate(session, {
-        name,
-        mode: server.era ?? 'auto',
-        kept,
-        probeMs: options.probeMs ?? PROBE_MS,
-        capabilities,
-        probing(open) {
-          probing = open;
-        },
-        learned(proof) {
-          learned = proof;
-          eraVerdicts.keep(ref.fingerprint, proof);
-        },
-      });
-      eraVerdicts.keep(ref.fingerprint, learned ?? negotiated);
-      ready = true;
-      if (negotiated.kind === 'modern') session.meta = modernMeta(capabilities);
-      return { process: child, session, negotiated };
-    } catch (error) {
-      void child.stop();
-      if (exitedOnProbe && (server.era ?? 'auto') === 'auto') return 'exited_on_probe';
-      throw error;
-    } finally {
-      clearTimeout(deadline);
-    }
+  const plan: Omit<StartPlan, 'kept'> = {
+    name,
+    launch,
+    mode: server.era ?? 'auto',
+    startMs: server.startMs ?? START_MS,
+    probeMs: options.probeMs ?? PROBE_MS,
+    capabilities: options.capabilities ?? {},
+    noise,
+    clean,
+    proven: (proof) => eraVerdicts.keep(ref.fingerprint, proof),
+    stray() {
+      stray += 1;
+    },
+    notification: notify,
+    ...(options.input && { input: options.input }),
+    launched(child) {
+      children.add(child);
+      void child.ended.then(() => child.stop()).then(() => children.delete(child));
+    },
+    ended(session, error) {
+      if (live?.session !== session) return;
+      live = null;
+      lastFailure = error;
+      guard.failed();
+    },
+  };
+
+  const startOnce = (kept: StartPlan['kept']) => {
+    if (closing) throw closed('not_executed');
+    starts += 1;
+    return startServer({ ...plan, kept });
   };
 
   const start = async (): Promise<Live> => {
     try {
       await guard.pause();
-      if (closing) throw new McpError('mcp_closed', `${name} was closed.`, { executed: 'not_executed' });
-      const kept = eraVerdicts.get(ref.fingerprint)?.kind;
-      let started = await startOnce(kept);
-      // Some old servers exit on a request that they don't know: once more, and the old way at once.
+      let started = await startOnce(eraVerdicts.get(ref.fingerprint)?.kind);
       if (started === 'exited_on_probe') started = await startOnce('legacy');
-      if (started === 'exited_on_probe') throw started;
-      if (started.session.ended) throw started.session.ended;
+      if (started === 'exited_on_probe') throw new Error('it exits when it is asked for its era');
       const restarted = about !== null;
       live = started;
       about = started.negotiated;
@@ -233,7 +179,7 @@ export function connectStdio(server: StdioServer, options: StdioOptions = {}): S
   };
 
   const ready = (): Promise<Live> => {
-    if (closing) return Promise.reject(new McpError('mcp_closed', `${name} is closed.`, { executed: 'not_executed' }));
+    if (closing) return Promise.reject(closed('not_executed'));
     // One that has just exited is not written to any more: wait for its end, then start it again.
     if (live) return live.process.leaving() ? live.process.ended.then(ready) : Promise.resolve(live);
     if (starting) return starting;
@@ -251,12 +197,12 @@ export function connectStdio(server: StdioServer, options: StdioOptions = {}): S
     else if (lastFailure) add(lastFailure.code, `${lastFailure.message} ${lastFailure.hint ?? ''}`.trim());
     else if (!live && !starting && !closing) add('mcp_not_started', `${name} starts on first use.`);
     if (about) add('mcp_era', `${name} speaks ${about.era.revision}: ${about.era.provenBy} (${about.era.at}).`);
-    if (counters.noise > 0) {
-      const first = noiseLines.length > 0 ? `: ${noiseLines.join(' | ')}` : '';
-      add('mcp_stdout_noise', `${name} wrote ${counters.noise} line(s) to stdout that are no MCP messages${first}`);
+    const noisy = noise.count().all;
+    if (noisy > 0) {
+      const first = noise.first().length > 0 ? `: ${noise.first().join(' | ')}` : '';
+      add('mcp_stdout_noise', `${name} wrote ${noisy} line(s) to stdout that are no MCP messages${first}`);
     }
-    if (counters.stray > 0)
-      add('mcp_stray_answers', `${name} sent ${counters.stray} answer(s) that nothing waited for.`);
+    if (stray > 0) add('mcp_stray_answers', `${name} sent ${stray} answer(s) that nothing waited for.`);
     return list;
   };
 
@@ -266,7 +212,9 @@ export function connectStdio(server: StdioServer, options: StdioOptions = {}): S
       ...(server.idleMs !== undefined && { idleMs: server.idleMs }),
       ...(server.hardMs !== undefined && { hardMs: server.hardMs }),
     },
-    counters,
+    get counters() {
+      return { starts, noise: noise.count().all, stray };
+    },
     get about() {
       return about;
     },
@@ -320,7 +268,7 @@ export function connectStdio(server: StdioServer, options: StdioOptions = {}): S
     },
     close() {
       closing ??= (async () => {
-        live?.session.end(new McpError('mcp_closed', `${name} was closed.`, { executed: 'unknown' }));
+        live?.session.end(closed('unknown'));
         live = null;
         guard.interrupt();
         await Promise.allSettled([...children].map((child) => child.stop()));
