@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../contracts/index.ts';
+import { stem } from '../../search/index.ts';
 import {
   type Candidate,
   fromFacts,
@@ -33,18 +34,13 @@ export interface Known {
   readonly answers: readonly { readonly field: string; readonly text: string }[];
 }
 
+const FILE_WORDS: ReadonlySet<string> = new Set(['file', 'directory', 'folder', 'path', 'document'].map(stem));
 const WILL_DO = 0.35;
 const CERTAIN = 0.9;
 
 /** Fills a tool's input from what is known, each value once, best fit first. Never invents one. */
 export function fillArguments(card: ToolCard, goal: Goal, known: Known): Filled {
-  const said: Sayings = {
-    text: goal.text,
-    mentions: goal.mentions,
-    ...(goal.rest !== undefined && { rest: goal.rest }),
-    around: known.around,
-    claims: known.claims,
-  };
+  const said = sayingsOf(goal, known, card);
   const pathFields = card.fields.filter((field) => field.required && /^(?:path|query|text|name)$/.test(field.sort));
   const offers = card.fields.flatMap((field) => {
     const words = [...fromWords(field, said), ...(pathFields.length === 1 ? joinedPaths(field, said) : [])];
@@ -69,6 +65,26 @@ export function fillArguments(card: ToolCard, goal: Goal, known: Known): Filled 
     for (const mention of offer.uses) taken.add(mention);
   }
   return assemble(card, chosen, taken);
+}
+
+function sayingsOf(goal: Goal, known: Known, card?: ToolCard): Sayings {
+  const texts =
+    card?.fields.filter((field) => field.required && (field.sort === 'text' || field.sort === 'name')) ?? [];
+  return {
+    text: goal.text,
+    mentions: goal.mentions,
+    ...(goal.rest !== undefined && { rest: goal.rest }),
+    around: known.around,
+    claims: known.claims,
+    files: card?.nouns.some((noun) => FILE_WORDS.has(noun)) ?? false,
+    several: texts.length > 1,
+  };
+}
+
+/** The values that earlier results offer for a field, to choose from. */
+export function optionsFor(field: Field, goal: Goal, known: Known): string[] {
+  const offers = fromFacts(field, known.facts, sayingsOf(goal, known));
+  return [...new Set(offers.map(({ value }) => String(value)))];
 }
 
 function rank({ field, offer }: { field: Field; offer: Candidate }): number {

@@ -1,7 +1,7 @@
 import type { Json } from '../../contracts/index.ts';
 import { splitWords, stem } from '../../search/index.ts';
 import type { Fact } from './facts.ts';
-import { convert, type FieldSort, shapeOf } from './field-sort.ts';
+import { convert, type FieldSort, formOf, shapeOf } from './field-sort.ts';
 import { FILLERS, GENERIC_FIELD_WORDS } from './lexicon.ts';
 import type { Mention, MentionKind } from './mentions.ts';
 import type { Field } from './tool-card.ts';
@@ -31,6 +31,10 @@ export interface Sayings {
   readonly around: readonly Mention[];
   /** Forms of ids that other fields of the request's tools give as examples. */
   readonly claims: readonly IdClaim[];
+  /** The tool is about files, so that a path may go into a field that doesn't say so. */
+  readonly files: boolean;
+  /** Several fields would take any text: a value needs a word that says which. */
+  readonly several: boolean;
 }
 
 /** The form of a field's example: who writes an id like that means this thing. */
@@ -96,11 +100,14 @@ function offered(field: Field, sort: FieldSort, mention: Mention, said: Sayings,
   const suits = SUITS[sort][mention.kind] ?? 0;
   if (suits === 0) return [];
   if (sort === 'id' && contradicts(field, mention, said)) return [];
+  const loose = sort === 'text' || sort === 'name';
+  if (sort === 'text' && mention.kind === 'path' && !said.files && /^[/~.\\]|\.\w+$/.test(mention.text)) return [];
   let score = suits;
   const own = new Set([...field.words, ...field.entity].filter((word) => !FILLERS.has(word)));
   if (mention.cues.slice(0, 2).some((cue) => own.has(cue))) score += 0.6;
   if (sort === 'id' && sameShape(field, mention.text)) score += 0.8;
   const around = [...mention.cues.slice(0, 2), ...(mention.after ? [mention.after] : [])];
+  if (sort === 'text' && field.example !== undefined && formOf(field.example) === formOf(mention.text)) score += 0.3;
   if (!field.required) score = suits * 0.4;
   for (const word of around)
     if (!FILLERS.has(word) && (field.descriptionWords.has(word) || own.has(word))) score += 0.26;
@@ -109,6 +116,7 @@ function offered(field: Field, sort: FieldSort, mention: Mention, said: Sayings,
       score += field.words.some((word) => fields.includes(word)) ? 0.5 : 0;
     }
   }
+  if (loose && said.several && score <= suits && mention.kind !== 'path') return [];
   return candidate(field, mention.text, score * trust, [mention]);
 }
 

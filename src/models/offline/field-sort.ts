@@ -73,6 +73,14 @@ export function shapeOf(text: string): string {
   return text.replace(/\d+/g, '9').toUpperCase();
 }
 
+/** The form of any value: capitals as `A`, small letters as `a`, digits as `9`, each kept in number. */
+export function formOf(text: string): string {
+  return text
+    .replace(/\p{Lu}/gu, 'A')
+    .replace(/\p{Ll}/gu, 'a')
+    .replace(/\d/g, '9');
+}
+
 /**
  * The value that a field takes from a text: a number from its digits, a choice from its spelling, a string as it is.
  *

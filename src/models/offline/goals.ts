@@ -9,6 +9,7 @@ import {
   PRONOUNS,
   QUESTION_WORDS,
   SHOWING_VERBS,
+  VAGUE,
   verbEffects,
   verbLikeness,
 } from './lexicon.ts';
@@ -106,8 +107,10 @@ function readGoal(clause: string, isToolVerb: (word: string) => boolean, follows
     if (generic || (word.startsWith('-') && word.length < 3)) continue;
     for (const part of splitWords(word)) {
       if (FILLERS.has(part) || part.length < 2) continue;
-      const leading = contents.length === 0 || (contents.length === 1 && isHead && !isVerb(first));
-      contents.push({ stem: stem(part), weight: end > topicAt ? 0.25 : leading ? 1.5 : 1 });
+      const before = contents.filter(({ weight }) => weight >= 1).length;
+      const leading = before === 0 || (before === 1 && isHead && !isVerb(first));
+      const weight = end > topicAt ? 0.25 : VAGUE.has(stem(part)) ? 0.4 : leading ? 1.5 : 1;
+      contents.push({ stem: stem(part), weight });
     }
   }
   for (const kind of new Set(mentions.flatMap(typeWords))) contents.push({ stem: stem(kind), weight: TYPE_WEIGHT });

@@ -13,9 +13,9 @@ const VERB_GROUPS: readonly (readonly [effect: 'read' | 'pure' | 'write', verbs:
   ['read', 'list enumerate browse'],
   ['read', 'search find query seek discover locate match filter'],
   ['pure', 'add sum plus total'],
-  ['pure', 'subtract minus difference'],
-  ['pure', 'multiply times product'],
-  ['pure', 'divide quotient'],
+  ['pure', 'subtract minus'],
+  ['pure', 'multiply'],
+  ['pure', 'divide'],
   ['pure', 'calculate compute evaluate count convert compare validate analyze measure'],
   ['write', 'create make add new insert write save store register generate build append record'],
   ['write', 'update edit change modify set mark replace patch toggle adjust assign'],
@@ -58,6 +58,10 @@ export const FILLERS: ReadonlySet<string> = set(
     'can could would should will shall may might must what where when who which why how much many some any all every each ' +
     'named called titled not no yes so if up out about into over there here let lets want need like hey hi hello ok okay ' +
     'again same one ones whether s t re ve ll d m thanks thank current currently right exactly whole entire say says',
+);
+/** Words that may stand for anything: they say little of what a request is about. */
+export const VAGUE = stems(
+  'information info detail details detailed data thing things result results stuff item items related',
 );
 export const POLITE =
   /^(?:(?:please|kindly|now|then|next|also|and|so|ok(?:ay)?|hi|hello|hey|finally|first|second|after that|afterwards)\b[\s,:!]*|(?:can|could|would|will) you\b\s*(?:please\b\s*)?|i(?:['’]d| would) like (?:you )?(?:to )?|i (?:want|need) (?:you )?(?:to )?|help me (?:to )?|let['’]?s |go ahead and |try to )/i;

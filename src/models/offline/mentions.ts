@@ -77,6 +77,7 @@ function read(kind: MentionKind, match: RegExpMatchArray, text: string): Mention
       if (atStart && !FILLERS.has(first.toLowerCase()) && !isVerb(first) && words.length > 0) break;
     }
     value = words.join(' ');
+    if (/^(?:mr|mrs|ms|dr|prof|st)$/i.test(value)) return undefined;
     if (value === '' || text.slice(start, start + value.length) !== value) return undefined;
   }
   const before = splitWords(text.slice(0, start)).slice(-4).reverse();

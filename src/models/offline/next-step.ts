@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../contracts/index.ts';
 import { canonicalJson } from '../../tools/index.ts';
-import { type Filled, fillArguments, type Known } from './arguments.ts';
+import { type Filled, fillArguments, type Known, optionsFor } from './arguments.ts';
 import type { Source } from './candidates.ts';
 import type { PastCall } from './conversation.ts';
 import { callsAbout, factsOf } from './facts.ts';
@@ -40,7 +40,8 @@ export interface Setting {
 
 export type Step =
   | { readonly kind: 'unfit' }
-  | { readonly kind: 'ask'; readonly tool: string; readonly field: Field }
+  /** `options`: values that earlier results offer. */
+  | { readonly kind: 'ask'; readonly tool: string; readonly field: Field; readonly options: readonly string[] }
   | { readonly kind: 'done'; readonly card: ToolCard; readonly call: PastCall; readonly next: number }
   /** `together`: other calls may be made in the same turn. */
   | { readonly kind: 'call'; readonly call: PlannedCall; readonly together: boolean };
@@ -92,7 +93,8 @@ function choose(goal: Goal, setting: Setting): ToolCard | undefined {
     // With no noun to go by, only the values can tell that the tool is meant.
     if (goal.contents.every(({ weight }) => weight < 1) && !saysWhat(goal, filled, used)) continue;
     const near = card.server !== '' && card.server === lastServer ? 0.04 : 0;
-    const total = score + 0.2 * complete + fromWords + near - 0.1;
+    const plural = given < 2 && card.fields.some(({ required, many }) => required && many) ? 0.03 : 0;
+    const total = score + 0.2 * complete + fromWords + near - plural - 0.1;
     if (score < FITS - 0.1 || total < FITS) continue;
     if (!best || total > best.score + 1e-9) best = { card, score: total };
   }
@@ -152,7 +154,9 @@ function chain(goal: Goal, card: ToolCard, field: Field, known: Known, setting: 
   const wanted = helpersFor([card], field, goal, known, setting.tools, words)
     .filter(({ one }) => one.nouns.some((noun) => words.has(noun)))
     .flatMap(({ mine }) => mine.missing.filter(spokenOf));
-  return { kind: 'ask', tool: card.name, field: (spokenOf(field) ? undefined : wanted[0]) ?? field };
+  const options = optionsFor(field, goal, known);
+  const asked = options.length > 1 || spokenOf(field) ? field : (wanted[0] ?? field);
+  return { kind: 'ask', tool: card.name, field: asked, options: asked === field ? options : [] };
 }
 
 /** The call that may tell a field's value, or that tells what is needed for that call; undefined when there is none. */
@@ -205,7 +209,8 @@ function helpersFor(
     .map((one) => {
       const mine = fillArguments(one, goal, known);
       const tells = field.entity.some((word) => one.descriptionWords.has(word) || one.nouns.includes(word));
-      const takes = mine.used.length === 0 ? 0 : one.nouns.some((noun) => words.has(noun)) ? 2 : 1;
+      const takesAny = [...mine.sources.values()].some(({ from }) => from === 'conversation' || from === 'result');
+      const takes = !takesAny ? 0 : one.nouns.some((noun) => words.has(noun)) ? 2 : 1;
       return { one, mine, tells, worth: takes + (tells ? 1 : 0) };
     })
     .sort((a, b) => b.worth - a.worth);

@@ -1,6 +1,7 @@
 import type { Model } from '../../contracts/index.ts';
 import { messageFor, streamEvents } from './message.ts';
 import { plan } from './plan.ts';
+import { toolIndexer } from './rank.ts';
 
 export interface OfflineModelOptions {
   /** What replies give as `model`, and the model's id. Default `offline`. */
@@ -17,15 +18,16 @@ export interface OfflineModelOptions {
  * results gives it values but no new goals.
  *
  * @param options see `OfflineModelOptions`
- * @returns a model that keeps no state: the same request always gets the same reply
+ * @returns a model without memory of what went before: the same request always gets the same reply
  */
 export function offlineModel(options: OfflineModelOptions = {}): Model {
   const id = options.id ?? 'offline';
+  const index = toolIndexer();
   return {
     id,
     async respond(request, { signal, onDelta }) {
       signal.throwIfAborted();
-      const message = messageFor(plan(request), request, id);
+      const message = messageFor(plan(request, index), request, id);
       if (onDelta) {
         for (const event of streamEvents(message)) {
           signal.throwIfAborted();

@@ -1,12 +1,11 @@
 import type { Json } from '../../contracts/index.ts';
-import { isObject, type PastCall, readTurns, type Turn } from './conversation.ts';
+import { isObject, list, type PastCall, readTurns, type Turn } from './conversation.ts';
 import { type Goal, readGoals } from './goals.ts';
 import { findMentions } from './mentions.ts';
 import { type Answer, nextStep, type PlannedCall, spread } from './next-step.ts';
-import { FITS, indexTools, rankTools, type ToolIndex } from './rank.ts';
+import { FITS, rankTools, type ToolIndex, toolIndexer } from './rank.ts';
 import { aboutItself, askFor, nothingDone, smallTalk, tooManyCalls } from './reply.ts';
 import { type Finished, reportOn } from './report.ts';
-import { readCards } from './tool-card.ts';
 
 /** What to do next. */
 export type Plan =
@@ -26,16 +25,17 @@ export interface Question {
 const MAX_CALLS = 16;
 
 /**
- * Decides the next step from a Messages API request body alone: which calls to make, what to ask, or what to say.
- * Pure: the same request gives the same plan.
+ * Decides the next step from a Messages API request body alone: which calls to make, what to ask, or what to say. The
+ * same request always gives the same plan.
+ *
+ * @param index reads the request's tools (see `toolIndexer`)
  */
-export function plan(request: Json): Plan {
+export function plan(request: Json, index = toolIndexer()): Plan {
   const body = isObject(request) ? request : {};
   const choice = isObject(body.tool_choice) ? body.tool_choice : {};
-  const all = readCards(body.tools);
-  const usable =
-    choice.type === 'none' ? [] : choice.type === 'tool' ? all.filter(({ name }) => name === choice.name) : all;
-  return planTurns(readTurns(body.messages), indexTools(usable));
+  const isUsable = (tool: Json) =>
+    choice.type !== 'none' && (choice.type !== 'tool' || (isObject(tool) && tool.name === choice.name));
+  return planTurns(readTurns(body.messages), index(list(body.tools).filter(isUsable)));
 }
 
 /** What is being worked on: the request, and the answers to what was asked about it. */
@@ -132,7 +132,7 @@ function planTask(task: Task, tools: ToolIndex): Plan {
       const field = step.field.path.join('.');
       const report = finished.length > 0 ? `${reportOn(finished)}\n\n` : '';
       const about = { goal: at, tool: step.tool, field, cues: step.field.entity };
-      return { kind: 'ask', text: `${report}${askFor(step.field)}`, about };
+      return { kind: 'ask', text: `${report}${askFor(step.field, step.options)}`, about };
     }
     if (ready.length > 0 && (!step.together || goal.pronoun)) break;
     ready.push(step.call);

@@ -1,8 +1,9 @@
+import type { Json } from '../../contracts/index.ts';
 import { createIndex, type SearchIndex } from '../../search/index.ts';
 import { type IdClaim, idClaims } from './candidates.ts';
 import { type Goal, TYPE_WEIGHT } from './goals.ts';
 import { verbEffects, verbLikeness } from './lexicon.ts';
-import type { ToolCard } from './tool-card.ts';
+import { readCards, type ToolCard } from './tool-card.ts';
 
 /** The tools of a request, ready to be ranked. */
 export interface ToolIndex {
@@ -32,6 +33,16 @@ export function indexTools(cards: readonly ToolCard[]): ToolIndex {
   return { cards, search: createIndex(docs), claims: idClaims(cards.flatMap(({ fields }) => fields)) };
 }
 
+/** Reads and indexes the tools of a request; the same tools again, as the turns of a run bring them, are read once. */
+export function toolIndexer(): (tools: Json | undefined) => ToolIndex {
+  let last: { readonly text: string; readonly index: ToolIndex } | undefined;
+  return (tools) => {
+    const text = JSON.stringify(tools ?? []);
+    if (last?.text !== text) last = { text, index: indexTools(readCards(tools)) };
+    return last.index;
+  };
+}
+
 /** The tools that may do what the goal asks, best first. A question never gets a tool that changes something. */
 export function rankTools(goal: Goal, tools: ToolIndex): Ranked[] {
   const hits = tools.search.search(`${goal.text} ${goal.contents.map((content) => content.stem).join(' ')}`, 50);
@@ -48,16 +59,18 @@ function confidence(goal: Goal, card: ToolCard, cards: readonly ToolCard[], text
   if (verb < 0.3) return 0;
   const known = goal.contents
     .map((content) => ({ ...content, share: knows(card, content.stem, goal, cards) }))
-    // What only the form of a value says may go unmet where the verb is met.
-    .filter(({ weight, share }) => share > 0 || weight !== TYPE_WEIGHT || goal.head === undefined || verb < 0.8);
+    // What only a value's form says, and the words to search for, may go unmet where the verb is met.
+    .filter(({ weight, share }) => share > 0 || weight > TYPE_WEIGHT || goal.head === undefined || verb < 0.8);
   const all = known.reduce((sum, { weight }) => sum + weight, 0);
   const coverage = all === 0 ? 0.5 : known.reduce((sum, { weight, share }) => sum + weight * share, 0) / all;
   // Words that stand only somewhere in a long description say little, unless they are most of what was asked.
-  const needed = known.some(({ share }) => share >= 0.75) ? 0.35 : 0.5;
+  const needed = known.some(({ share }) => share >= 0.75) ? 0.4 : 0.5;
   if (all > 0 && coverage < needed) return 0;
   const said = new Set(goal.contents.map((content) => content.stem));
   const names = card.nouns.filter((noun) => [...said].some((word) => word === noun || verbLikeness(word, noun) >= 0.8));
   const named = card.nouns.length === 0 ? 0.5 : names.length / card.nouns.length;
+  // What changes something must be named: by more than a verb and the form of a value.
+  if (card.effect !== 'read' && !known.some(({ weight }) => weight >= 1) && named < 1) return 0;
   const sure = 0.45 * coverage + 0.2 * named + 0.25 * verb + 0.1 * text;
   return card.discouraged ? sure * 0.6 : sure;
 }

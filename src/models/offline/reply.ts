@@ -6,7 +6,7 @@ const NO_MODEL = 'I am Bridle’s offline planner, not a language model: I match
 const MAX_LISTED = 12;
 
 /** The question for a value that nobody has given. */
-export function askFor(field: Field): string {
+export function askFor(field: Field, options: readonly string[]): string {
   const spoken = field.path
     .filter((step) => step !== 0)
     .slice(-1)
@@ -19,7 +19,8 @@ export function askFor(field: Field): string {
   const eg = example === undefined ? '' : ` (e.g. ${example})`;
   if (kind === 'id') {
     const thing = label.replace(/ (?:ids?|uuid|guid|key|code|number|no|ref|reference|sku)$/, '');
-    return `Please tell me the ${label}${eg}: which ${thing} do you mean?`;
+    const offer = options.length > 1 ? `I found ${options.slice(0, 12).join(', ')}. ` : '';
+    return `${offer}Please tell me the ${label}${offer ? '' : eg}: which ${thing} do you mean?`;
   }
   const members = Array.isArray(field.schema.enum) ? ` (one of ${field.schema.enum.slice(0, 12).join(', ')})` : eg;
   const about = field.description.split(/(?<=[.!?])\s/, 1)[0]?.replace(/[.!?]+$/, '') ?? '';
