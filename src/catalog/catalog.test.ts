@@ -223,6 +223,7 @@ describe('changes', () => {
     await catalog.refresh();
     expect(told).not.toHaveBeenCalled();
     expect(catalog.version).toBe(before);
+    expect(before).toMatch(/^[0-9a-f]{64}$/);
     a.tools = { tools: [tool('x', server('a'), 'Another description.')], setAside: [] };
     await catalog.refresh();
     expect(told).toHaveBeenCalledTimes(1);
@@ -252,6 +253,8 @@ describe('changes', () => {
     await catalog.addSource(late);
     await catalog.addSource(late);
     expect(names(catalog)).toEqual(['mcp__a__x', 'mcp__late__y']);
+    expect(catalog.setAside()).toEqual([]);
+    expect(late.listeners.size).toBe(1);
     late.tools = ['y', 'z'];
     late.changed();
     await vi.waitFor(() => expect(names(catalog)).toEqual(['mcp__a__x', 'mcp__late__y', 'mcp__late__z']));
