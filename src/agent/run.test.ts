@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import type { Json, LoopEvent, Outcome } from '../contracts/index.ts';
 import { BridleError, rawFrom } from '../tools/index.ts';
@@ -339,6 +340,7 @@ describe('abort', () => {
     run.abort();
     expect(await run.result).toBe(result);
     expect(result.end).toBe('aborted');
+    expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
   });
 
   test('from a listener reaches the calls that begin in the same tick', async () => {

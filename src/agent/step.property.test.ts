@@ -103,21 +103,24 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 30, arbitrary: next },
   fc.record({ do: fc.constant('stray' as const), outcome }),
   fc.record({ do: fc.constant('edit' as const), name: fc.constantFrom('late', 'later', 'read') }),
-  fc.constantFrom<Action>(
-    { do: 'stray_reply' },
-    { do: 'malformed' },
-    { do: 'limit' },
-    { do: 'abort' },
-    { do: 'model_failed' },
-  ),
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom<Action>(
+      { do: 'stray_reply' },
+      { do: 'malformed' },
+      { do: 'limit' },
+      { do: 'abort' },
+      { do: 'model_failed' },
+    ),
+  },
 );
 
 const settings = fc
   .record({
     turns: fc.integer({ min: 1, max: 8 }),
-    toolCalls: fc.integer({ min: 1, max: 8 }),
-    tokens: fc.constantFrom(20, 60, 10_000),
-    pauses: fc.integer({ min: 1, max: 2 }),
+    toolCalls: fc.integer({ min: 1, max: 20 }),
+    tokens: fc.constantFrom(20, 200, 10_000, 10_000),
+    pauses: fc.integer({ min: 1, max: 6 }),
     identicalFailures: fc.integer({ min: 1, max: 3 }),
     parallel: fc.integer({ min: 1, max: 3 }),
     canAsk: fc.boolean(),
@@ -225,7 +228,7 @@ test('whatever happens, every request is one that the API takes, and every call 
   fc.assert(
     fc.property(
       settings,
-      fc.array(fc.array(action, { maxLength: 14 }), { minLength: 1, maxLength: 3 }),
+      fc.array(fc.array(action, { maxLength: 14, size: 'max' }), { minLength: 1, maxLength: 3 }),
       (fixed, runs) => {
         let transcript: ReadyTranscript = emptyTranscript();
         for (const actions of runs) {
@@ -257,7 +260,7 @@ test('whatever happens, every request is one that the API takes, and every call 
   );
   // Histories that end at once would show nothing.
   expect(requests).toBeGreaterThan(RUNS);
-  expect(given).toBeGreaterThan(RUNS);
+  expect(given).toBeGreaterThan(RUNS / 4);
   expect([...ends.keys()].sort()).toEqual(['aborted', 'answered', 'asked', 'failed', 'limit', 'refused', 'truncated']);
 });
 
