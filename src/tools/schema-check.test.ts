@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../contracts/index.ts';
-import { compileSchema, inspectSchema } from './index.ts';
+import { compileSchema, inspectSchema, SCHEMA_CAPS } from './index.ts';
 
 async function issues(schema: Json, value: Json, origin: 'own' | 'outside' = 'outside') {
   return (await compileSchema(schema, { origin })).check(value);
@@ -102,6 +102,16 @@ describe('a check', () => {
     expect(await issues(schema, {})).toEqual([{ path: '/constructor', message: 'required, missing' }]);
     expect(await issues(schema, { constructor: 'x' })).toEqual([]);
     expect(await issues(schema, { constructor: 'x', toString: 1 })).toMatchObject([{ path: '/toString' }]);
+  });
+
+  test('names the format rather than its pattern where a schema gives both', async () => {
+    const schema: Json = {
+      type: 'object',
+      properties: { day: { type: 'string', format: 'date', pattern: '^\\d{4}-' } },
+    };
+    expect(await issues(schema, { day: 'x' })).toEqual([
+      { path: '/day', message: 'expected text of the format "date", got string "x"' },
+    ]);
   });
 
   test('treats format as an annotation', async () => {
@@ -219,6 +229,15 @@ describe('a hostile schema', () => {
     const l = Array.from({ length: 100_000 }, (_, i): Json => ({ i }));
     expect(await issues(schema, { l })).toEqual([]);
     expect(await issues(schema, { l: [...l, { i: 0 }] })).toHaveLength(1);
+  });
+
+  test('may be as wide as the caps allow', async () => {
+    const names = Array.from({ length: SCHEMA_CAPS.subschemas - 1 }, (_, i) => `p${i}`);
+    const schema: Json = {
+      type: 'object',
+      properties: Object.fromEntries(names.map((n) => [n, { type: 'string', maxLength: 5 }])),
+    };
+    expect(await issues(schema, { p1: 'x', p990: 'too long' })).toMatchObject([{ path: '/p990' }]);
   });
 
   test('loses the patterns that have no linear form, and says so', async () => {

@@ -94,19 +94,21 @@ async function compile(schema: Json, origin: 'own' | 'outside'): Promise<SchemaC
     return made;
   };
   const prepared = prepareSchema(schema, compilePattern);
-  let schemaToCompile = prepared.schema;
   let steps = 0;
-  const make = (allErrors: boolean): ValidateFunction => {
+  const make = (what: Json, allErrors: boolean): ValidateFunction => {
     const ajv = new Ajv2020({
       allErrors,
       verbose: true,
       strict: false,
       validateFormats: false,
       validateSchema: false,
+      meta: false,
       ownProperties: true,
       logger: false,
       inlineRefs: false,
       code: {
+        // Optimising is quadratic in the width of an object, and buys little.
+        optimize: false,
         regExp: Object.assign((pattern: string) => named(pattern, compilePattern(pattern)), { code: 'pattern' }),
       },
     });
@@ -128,20 +130,22 @@ async function compile(schema: Json, origin: 'own' | 'outside'): Promise<SchemaC
       validate: (wanted: unknown, data: Json[]) =>
         wanted !== true || new Set(data.map(canonicalJson)).size === data.length,
     });
-    return ajv.compile(schemaToCompile as object | boolean);
+    return ajv.compile(what as object | boolean);
   };
-  let first: ValidateFunction;
-  try {
+  const first = firstThatCompiles([
+    () => make(prepared.schema, false),
+    // Stopping at the first error nests the code once for each property: a very wide object has to do without.
+    () => make(prepared.schema, true),
+    // Parts that bear the same identifier are what else goes wrong, and local references need none.
+    () => make(withoutIds(prepared.schema), true),
+  ]);
+  const allErrors = () => {
     try {
-      first = make(false);
+      return make(prepared.schema, true);
     } catch {
-      // Parts that bear the same identifier are the usual cause, and local references do without any.
-      schemaToCompile = withoutIds(prepared.schema);
-      first = make(false);
+      return first;
     }
-  } catch (cause) {
-    throw new BridleError('schema_invalid', `A schema can't be compiled: ${why(cause)}`, { cause, hint: HINT });
-  }
+  };
   let all: ValidateFunction | null = null;
   return {
     notes: prepared.notes,
@@ -154,7 +158,7 @@ async function compile(schema: Json, origin: 'own' | 'outside'): Promise<SchemaC
         if (isLarge(value)) return schemaIssues(errors);
         steps = 0;
         engine.renew();
-        all ??= make(true);
+        all ??= allErrors();
         all(value);
         return schemaIssues(all.errors ?? errors);
       } catch (error) {
@@ -164,8 +168,23 @@ async function compile(schema: Json, origin: 'own' | 'outside'): Promise<SchemaC
   };
 }
 
+function firstThatCompiles(attempts: readonly (() => ValidateFunction)[]): ValidateFunction {
+  let cause: unknown;
+  for (const attempt of attempts) {
+    try {
+      const validate = attempt();
+      // The engine reads a function's code when it first runs: code too nested for it shows only now.
+      validate(null);
+      return validate;
+    } catch (error) {
+      cause ??= error;
+    }
+  }
+  throw new BridleError('schema_invalid', `A schema can't be compiled: ${why(cause)}`, { cause, hint: HINT });
+}
+
 function why(error: unknown): string {
-  if (error instanceof RangeError) return 'it refers to itself without end.';
+  if (error instanceof RangeError) return 'it is too wide, or refers to itself without end.';
   return error instanceof Error ? error.message : String(error);
 }
 

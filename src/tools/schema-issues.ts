@@ -78,6 +78,9 @@ function message(error: ErrorObject): string {
     case 'multipleOf':
       return `expected a multiple of ${params.multipleOf}, got ${got(data)}`;
     case 'pattern':
+      if (isJsonObject(parentSchema) && typeof parentSchema.format === 'string') {
+        return `expected text of the format "${cutAt(parentSchema.format, SHOWN_VALUE)}", got ${got(data)}`;
+      }
       return `expected text that matches ${cutAt(String(schema), SHOWN_VALUE)}, got ${got(data)}`;
     case 'uniqueItems':
       return 'expected no item twice';

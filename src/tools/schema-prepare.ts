@@ -84,7 +84,7 @@ export function prepareSchema(schema: Json, compile: (pattern: string) => Patter
     (pattern): Reason => ({
       room: 'tools',
       code: 'pattern_not_enforced',
-      text: `The pattern "${shownPattern(pattern)}" can't be matched in linear time, so it isn't enforced.`,
+      text: `The pattern "${shownPattern(pattern)}" is not enforced: it is no pattern, or has no form that always ends soon.`,
     }),
   );
   return { schema: prepared, notes };
