@@ -186,6 +186,7 @@ describe('deciding', () => {
     const policy = policyOf(() => ({ ...decision('allow'), input: { order: `O-${++n + 1}` } }));
     const outcome = await bench([ORDER], shop(), { policy }).call('get_order', { order: 'O-1' });
     expect(outcome).toMatchObject({ kind: 'denied', reasons: [{ code: 'decision_not_settled' }] });
+    expect(n).toBe(4);
   });
 });
 

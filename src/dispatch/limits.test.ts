@@ -102,7 +102,10 @@ describe('time limits', () => {
   test('while the host answers a question of the server, the server is not the one that is silent', async () => {
     const clock = manualClock();
     const input = () => new Promise<never>((resolve) => void clock.after(3_000, () => resolve('Ada' as never)));
-    const handler: Handler = async (_args, ctx) => ok(String(await ctx.input?.(rawFrom({}))));
+    const handler: Handler = async (_args, ctx) => {
+      clock.after(500, () => ctx.onEvent?.({ kind: 'progress', raw: rawFrom({}) }));
+      return ok(String(await ctx.input?.(rawFrom({}))));
+    };
     const { call } = bench([definition('work')], fakeSource({ work: handler }), { clock });
     const outcome = await clock.until(call('work', {}, { ctx: { idleMs: 1_000, hardMs: 5_000, input } }));
     expect(outcome).toMatchObject({ kind: 'ok', content: 'Ada' });
