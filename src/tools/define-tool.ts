@@ -126,7 +126,7 @@ function annotationsFor(effect: Effect, given: JsonObject | undefined): JsonObje
 }
 
 /** The handler's view of a call. */
-export function toolContext(ctx: CallContext): ToolContext {
+function toolContext(ctx: CallContext): ToolContext {
   return {
     callId: ctx.callId,
     who: ctx.who,
@@ -142,7 +142,7 @@ export function toolContext(ctx: CallContext): ToolContext {
 }
 
 /** What a thrown value means for the caller; a stack never leaves the process. */
-export function failureFrom(error: unknown, signal: AbortSignal): Failure {
+function failureFrom(error: unknown, signal: AbortSignal): Failure {
   if (ToolFailure.is(error)) return error.failure;
   const message = error instanceof Error ? error.message || error.name : String(error);
   const cancelled = signal.aborted;

@@ -38,7 +38,7 @@ function byAnchor(root: JsonObject, matches: (schema: JsonObject) => boolean): J
 }
 
 /** Where local references of each object schema point to: the nearest part with an `$id` of its own, or the root. */
-export type Documents = ReadonlyMap<JsonObject, JsonObject>;
+type Documents = ReadonlyMap<JsonObject, JsonObject>;
 
 /** Maps every object schema at a schema position to its document. */
 export function documentsOf(root: JsonObject): Documents {
