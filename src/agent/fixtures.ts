@@ -126,3 +126,12 @@ export function resultsOf(messages: readonly Json[]): Map<string, JsonObject> {
   }
   return found;
 }
+
+/** A promise with its keys outside. */
+export function gate<T = void>() {
+  let open: (value: T) => void = () => {};
+  const promise = new Promise<T>((resolve) => {
+    open = resolve;
+  });
+  return { promise, open };
+}
