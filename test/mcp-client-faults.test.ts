@@ -115,6 +115,14 @@ describe('a server that misbehaves', () => {
     expect(connection.counters.starts).toBe(2);
   });
 
+  test('an answer that was written right before an exit still arrives', async () => {
+    const connection = connectStdio(scripted('farewell'));
+    const source = mcpSource(connection);
+    expect(textOf(await source.call('farewell', {}, context()))).toHaveLength(3 * 1024 * 1024);
+    expect(await eventually(() => connection.pid === undefined)).toBe(true);
+    expect(textOf(await source.call('echo', {}, context()))).toBe('{}');
+  });
+
   test('one that closes its output without exiting is ended and its calls fail', async () => {
     const source = mcpSource(connectStdio(scripted('mute'), { stopMs: 100 }));
     const result = await source.call('close_stdout', {}, context());

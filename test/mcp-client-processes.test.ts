@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { closeAll, connectStdio, mcpSource } from '../src/mcp/client/index.ts';
 import { compiled } from './helpers/compiled.ts';
-import { context, eventually, fixture, isRunning, scripted, textOf } from './helpers/mcp.ts';
+import { childrenOf, context, eventually, fixture, isRunning, scripted, textOf } from './helpers/mcp.ts';
 
 afterEach(closeAll);
 
@@ -127,6 +127,18 @@ describe('when the host ends', () => {
     expect(await next()).toEqual({ stillThere: true });
     expect(await exited).toEqual({ code: 42, signal: null });
     expect(await noneLeft(pids)).toBe(true);
+  });
+
+  test('the watchdog ends with the host, and one that was ended is replaced', async () => {
+    const { child, exited, pids } = await host('wait');
+    const dogs = () => childrenOf(child.pid ?? 0).filter((pid) => !pids.includes(pid) && isRunning(pid));
+    const [first = 0] = dogs();
+    process.kill(first, 'SIGKILL');
+    expect(await eventually(() => dogs().some((pid) => pid !== first))).toBe(true);
+    const [second = 0] = dogs();
+    child.kill('SIGKILL');
+    await exited;
+    expect(await noneLeft([...pids, second], 5000)).toBe(true);
   });
 
   test('by kill -9, its servers and theirs are gone within five seconds', async () => {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -64,6 +65,16 @@ export function isRunning(pid: number): boolean {
   } catch {
     return false;
   }
+}
+
+/** The processes that this one started itself. */
+export function childrenOf(parent: number): number[] {
+  return execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/).map(Number))
+    .filter(([pid, ppid]) => ppid === parent && pid !== undefined)
+    .map(([pid]) => pid ?? 0);
 }
 
 /** Waits until the condition holds; false after `ms`. */

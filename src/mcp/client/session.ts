@@ -56,13 +56,6 @@ export class Session {
     this.#host = host;
   }
 
-  /** How many requests of callers are in flight. */
-  get inFlight(): number {
-    let count = 0;
-    for (const pending of this.#pending.values()) if (!pending.housekeeping) count += 1;
-    return count;
-  }
-
   /**
    * Sends a request and waits for its result.
    *
@@ -74,7 +67,7 @@ export class Session {
     method: string,
     params: Json,
     ctx: Partial<RequestContext>,
-    options: { readonly housekeeping?: boolean; onId?(id: number): void } = {},
+    options: { readonly housekeeping?: boolean } = {},
   ): Promise<RawJson> {
     const id = this.#nextId++;
     if (this.ended) return Promise.reject(withExecuted(this.ended, 'not_executed'));
@@ -152,7 +145,6 @@ export class Session {
       if (ctx.hardMs !== undefined && ctx.hardMs <= LONGEST_TIMER) {
         hard = setTimeout(() => giveUp(this.#tooLong(method, ctx.hardMs ?? 0), 'hard limit'), ctx.hardMs);
       }
-      options.onId?.(id);
     });
   }
 

@@ -35,7 +35,7 @@ export interface StdioProcess {
   stop(): Promise<void>;
 }
 
-/** After an exit, how long what the child wrote before is waited for; a grandchild may hold the pipe open for ever. */
+/** After an exit, how long more of what the child wrote is waited for; a grandchild may hold the pipe open for ever. */
 const DRAIN_MS = 100;
 const STREAM_GRACE_MS = 500;
 
@@ -106,11 +106,13 @@ export function startProcess(
   const reader = frameReader(maxFrameBytes, (line) => {
     if (!ended) on.line(line);
   });
+  let drain: NodeJS.Timeout | undefined;
   child.stdout.on('data', (chunk: Buffer) => {
+    drain?.refresh();
     if (ended || reader.push(chunk)) return;
     child.stdout.destroy();
-    finish({ how: 'frame_too_large' });
     void end(false);
+    finish({ how: 'frame_too_large' });
   });
   child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
 
@@ -134,9 +136,10 @@ export function startProcess(
   child.once('exit', (code, signal) => {
     const how: ProcessEnd = { how: 'exited', code, signal };
     exit = how;
-    const timer = setTimeout(() => finish(how), DRAIN_MS);
+    drain = setTimeout(() => finish(how), DRAIN_MS);
     child.once('close', () => {
-      clearTimeout(timer);
+      clearTimeout(drain);
+      drain = undefined;
       finish(how);
     });
     void end(true);

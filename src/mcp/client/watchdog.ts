@@ -6,6 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
  * A leader with another start time than at registration is somebody else under a number used again, and is spared.
  */
 const PROGRAM = `
+process.title = 'bridle-watchdog';
 const fs = require('node:fs');
 const groups = new Map();
 let rest = '';
@@ -100,9 +101,5 @@ export const watchdog = {
   remove(pgid: number): void {
     if (!told.delete(pgid)) return;
     dog?.stdin?.write(`-${pgid}\n`);
-  },
-  /** For tests: its process id while it runs. */
-  pid(): number | undefined {
-    return dog?.pid;
   },
 };
