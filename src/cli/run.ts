@@ -50,6 +50,8 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
             ),
         system: systemFor(workspace.project.root),
         trace,
+        // The offline planner marks its questions itself; other models say so by calling a tool.
+        askUser: model.id !== 'offline',
         limits: Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined)),
         ...(steps && { onProgress: steps.onProgress, recorder: steps.recorder }),
       });

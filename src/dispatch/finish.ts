@@ -47,6 +47,7 @@ function shape(path: Path, call: Call, outcome: Ok): Outcome {
     const content = modelContent(outcome.raw, {
       maxChars: path.limits.maxResultChars,
       keep: (full) => path.results.keep(owner, full),
+      isError: outcome.isError,
     });
     return { ...outcome, content };
   } catch (error) {

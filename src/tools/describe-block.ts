@@ -80,27 +80,29 @@ function media(kind: string, data: string, block: JsonObject): JsonObject {
   return text(`${audience(block)}[${kind}, mimeType ${type}, ${bytes(data)} bytes: ${NOT_SHOWN}]`);
 }
 
-function resource(block: JsonObject, inner: JsonObject): JsonObject {
+function resource(block: JsonObject, inner: JsonObject, textOnly: boolean): JsonObject {
   const header = `${audience(block)}[resource: ${fields(inner, ['uri', 'mimeType'])}`;
   const body = stringMember(inner, 'text');
   if (body !== undefined) return text(`${header}]\n${body}`);
   const blob = stringMember(inner, 'blob');
   if (blob === undefined) return text(JSON.stringify(block));
+  return (textOnly ? null : mediaBlock(inner, blob)) ?? text(`${header}, ${bytes(blob)} bytes: ${NOT_SHOWN}]`);
+}
+
+/** A blob as the image or PDF that it is, or null when the API wouldn't take it. */
+function mediaBlock(inner: JsonObject, blob: string): JsonObject | null {
   const type = mime(inner);
-  const shown =
-    type === 'application/pdf'
-      ? pdfBlock(blob, stringMember(inner, 'uri') ?? 'document')
-      : type.startsWith('image/')
-        ? imageBlock(blob, type)
-        : null;
-  return shown ?? text(`${header}, ${bytes(blob)} bytes: ${NOT_SHOWN}]`);
+  if (type === 'application/pdf') return pdfBlock(blob, stringMember(inner, 'uri') ?? 'document');
+  return type.startsWith('image/') ? imageBlock(blob, type) : null;
 }
 
 /**
  * One MCP content block as a Messages API block. What the API has no form for is described in text: its kind, MIME
  * type and size in bytes, and where it is. A block of an unknown or broken shape is given as its JSON.
+ *
+ * @param textOnly describes images and documents too: the API takes only text in a result with `is_error`
  */
-export function describeBlock(block: Json): JsonObject {
+export function describeBlock(block: Json, textOnly = false): JsonObject {
   if (!isJsonObject(block)) return text(typeof block === 'string' ? block : JSON.stringify(block));
   const data = stringMember(block, 'data');
   switch (block.type) {
@@ -108,7 +110,7 @@ export function describeBlock(block: Json): JsonObject {
       return text(stringMember(block, 'text') ?? JSON.stringify(block));
     case 'image':
       if (data === undefined) return text(JSON.stringify(block));
-      return imageBlock(data, mime(block)) ?? media('image', data, block);
+      return (textOnly ? null : imageBlock(data, mime(block))) ?? media('image', data, block);
     case 'audio':
       return data === undefined ? text(JSON.stringify(block)) : media('audio', data, block);
     case 'resource_link': {
@@ -117,7 +119,7 @@ export function describeBlock(block: Json): JsonObject {
     }
     case 'resource': {
       const inner = ownMember(block, 'resource');
-      return isJsonObject(inner) ? resource(block, inner) : text(JSON.stringify(block));
+      return isJsonObject(inner) ? resource(block, inner, textOnly) : text(JSON.stringify(block));
     }
     default:
       return text(JSON.stringify(block));

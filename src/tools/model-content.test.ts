@@ -8,6 +8,7 @@ import {
   image,
   modelContent,
   normalizeResult,
+  outcomeToToolResult,
   rawFrom,
   rawJson,
   resourceLink,
@@ -227,4 +228,28 @@ test('modelContent never throws and keeps the bound, whatever a server sends', (
     }),
     { numRuns: 500 },
   );
+});
+
+describe('an error result', () => {
+  const failed = {
+    isError: true,
+    content: [
+      { type: 'text', text: 'It broke.' },
+      { type: 'image', data: PNG, mimeType: 'image/png' },
+    ],
+  };
+
+  test('has text only, since the API refuses anything else beside is_error: its image is described', () => {
+    const content = modelContent(rawFrom(failed), { maxChars: 1000, isError: true });
+    expect(content).toEqual([
+      { type: 'text', text: 'It broke.' },
+      { type: 'text', text: expect.stringContaining('image, mimeType "image/png"') },
+    ]);
+  });
+
+  test('is answered to the model in the same way, and keeps its image when it is no error', () => {
+    const block = (isError: boolean) => outcomeToToolResult('toolu_1', { kind: 'ok', raw: rawFrom(failed), isError });
+    expect(JSON.stringify(block(true))).not.toContain('"type":"image"');
+    expect(JSON.stringify(block(false))).toContain('"type":"image"');
+  });
 });

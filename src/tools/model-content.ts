@@ -12,6 +12,8 @@ export interface ModelContentOptions {
   readonly maxChars: number;
   /** Keeps the whole text of a result that is cut and returns the handle under which `read_result` finds it. */
   readonly keep?: (full: string) => string;
+  /** The result is an error: images and documents are described in text, since the API takes nothing else there. */
+  readonly isError?: boolean;
 }
 
 /** What a model is told when a tool answered without content: a success, in words. */
@@ -28,19 +30,19 @@ export const EMPTY_RESULT = 'The tool finished and returned no content.';
  * @returns a string when there is one text block, else Messages API content blocks
  */
 export function modelContent(raw: RawJson, options: ModelContentOptions): Json {
-  return bound(blocksOf(raw), options);
+  return bound(blocksOf(raw, options.isError === true), options);
 }
 
-function blocksOf(raw: RawJson): readonly JsonObject[] {
+function blocksOf(raw: RawJson, textOnly: boolean): readonly JsonObject[] {
   try {
-    return parsedBlocks(raw.parse());
+    return parsedBlocks(raw.parse(), textOnly);
   } catch {
     // Not JSON, or nested too deeply to take apart: the text is what there is.
     return [textBlock(raw.text)];
   }
 }
 
-function parsedBlocks(result: Json): readonly JsonObject[] {
+function parsedBlocks(result: Json, textOnly: boolean): readonly JsonObject[] {
   if (!isJsonObject(result)) return [textBlock(JSON.stringify(result))];
   const content = ownMember(result, 'content');
   const data = ownMember(result, 'structuredContent');
@@ -50,9 +52,10 @@ function parsedBlocks(result: Json): readonly JsonObject[] {
     return Object.keys(rest).length === 0 ? [] : [textBlock(JSON.stringify(rest))];
   }
   const list = Array.isArray(content) ? content : content === undefined ? [] : [content];
-  if (data === undefined) return list.map(describeBlock);
+  const described = (blocks: readonly Json[]) => blocks.map((block) => describeBlock(block, textOnly));
+  if (data === undefined) return described(list);
   const copy = canonicalJson(data);
-  return [textBlock(JSON.stringify(data)), ...list.filter((block) => !isCopy(block, copy)).map(describeBlock)];
+  return [textBlock(JSON.stringify(data)), ...described(list.filter((block) => !isCopy(block, copy)))];
 }
 
 function textBlock(text: string): JsonObject {

@@ -15,8 +15,9 @@ export function outcomeToToolResult(toolUseId: string, outcome: Outcome): JsonOb
   const block = { type: 'tool_result', tool_use_id: toolUseId };
   switch (outcome.kind) {
     case 'ok': {
-      const content = outcome.content ?? modelContent(outcome.raw, { maxChars: MAX_CHARS });
-      return { ...block, content, ...(outcome.isError && { is_error: true }) };
+      const { isError } = outcome;
+      const content = outcome.content ?? modelContent(outcome.raw, { maxChars: MAX_CHARS, isError });
+      return { ...block, content, ...(isError && { is_error: true }) };
     }
     case 'failed':
     case 'cancelled':
