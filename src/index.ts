@@ -66,6 +66,7 @@ export type {
   Serve,
   ServeAt,
   ServeHandle,
+  ServerInfo,
   ServerRef,
   Source,
   SourceResult,

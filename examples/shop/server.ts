@@ -11,4 +11,5 @@ import { shopTools } from './tools.ts';
 
 const database = await openShopDatabase(process.env.SHOP_DB || ':memory:');
 const shop = createShop(database, process.env.SHOP_CUSTOMER || 'customer-7');
-await serve(await toolHost({ tools: shopTools(shop) }), { stdio: true });
+const info = { name: 'shop', version: '1.0.0', title: 'A small shop' };
+await serve(await toolHost({ tools: shopTools(shop), info }), { stdio: true });

@@ -1,10 +1,12 @@
-import type { Asker, Policy, Recorder, Source, ToolHost } from '../contracts/index.ts';
+import type { Asker, Policy, Recorder, ServerInfo, Source, ToolHost } from '../contracts/index.ts';
 import { createDispatcher, type DispatcherOptions, nullRecorder, refuseAsker } from '../dispatch/index.ts';
 import { allowAll } from '../policy/index.ts';
 import { functionSource } from '../tools/index.ts';
 import { createCatalog } from './catalog.ts';
 
 export interface ToolHostOptions {
+  /** What the server says of itself. Default: Bridle's own name and version. */
+  readonly info?: ServerInfo;
   /** Tools of this process; listed first. */
   readonly tools?: Parameters<typeof functionSource>[0];
   readonly sources?: readonly Source[];
@@ -36,5 +38,10 @@ export async function toolHost(options: ToolHostOptions): Promise<ToolHost> {
     recorder: options.recorder ?? nullRecorder(),
     ...(options.limits && { limits: options.limits }),
   });
-  return { list: catalog.list, call: dispatcher.call, onChange: catalog.onChange };
+  return {
+    list: catalog.list,
+    call: dispatcher.call,
+    onChange: catalog.onChange,
+    ...(options.info && { info: options.info }),
+  };
 }

@@ -10,7 +10,7 @@ export type { Json, JsonObject, RawJson } from './json.ts';
 export type { LoopEffect, LoopEvent, Model, ModelReply, Step } from './loop.ts';
 export type { Asker, AskQuestion, AskReply, Decision, Policy } from './policy.ts';
 export type { CallOutcomeRecord, CallRecord, IntentRecord, Recorder, TraceEvent } from './record.ts';
-export type { Serve, ServeAt, ServeHandle, ToolHost } from './serve.ts';
+export type { Serve, ServeAt, ServeHandle, ServerInfo, ToolHost } from './serve.ts';
 export type { Catalog, Connection, ConnectionEra, ConnectionStatus, Found, Source, ToolListing } from './source.ts';
 export type { Store, StoreLog, StoreTable } from './store.ts';
 export type { Effect, ModelHints, PreviewPlan, Reason, ToolDefinition, ToolRef, WireName } from './tool.ts';

@@ -2,8 +2,19 @@ import type { Dispatcher } from './call.ts';
 import type { Identity } from './identity.ts';
 import type { ToolDefinition } from './tool.ts';
 
+/** What a server says of itself to its clients: for display, never for identity. */
+export interface ServerInfo {
+  readonly name: string;
+  readonly version: string;
+  readonly title?: string;
+  /** How its tools are meant to be used together; a client may show this to its model. */
+  readonly instructions?: string;
+}
+
 /** What the serving side serves; it grows resources and prompts the same way. */
 export interface ToolHost {
+  /** Default: Bridle's own name and version. */
+  readonly info?: ServerInfo;
   list(who: Identity): readonly ToolDefinition[];
   call: Dispatcher['call'];
   onChange(cb: () => void): () => void;

@@ -21,6 +21,8 @@ export interface TestClient {
     options?: { signal?: AbortSignal; onprogress?: (progress: { progress: number }) => void },
   ): Promise<Record<string, unknown>>;
   revision(): string | undefined;
+  /** What the server said of itself. */
+  server(): { readonly name: string; readonly version: string } | undefined;
   close(): Promise<void>;
 }
 
@@ -60,6 +62,7 @@ async function connectV1(target: Target, hooks: Hooks): Promise<TestClient> {
     call: async (name, args = {}, options = {}) =>
       client.callTool({ name, arguments: args }, CallToolResultSchema, options),
     revision: () => undefined,
+    server: () => client.getServerVersion(),
     close: () => client.close(),
   };
 }
@@ -86,6 +89,7 @@ async function connectV2(kind: Kind, target: Target, hooks: Hooks): Promise<Test
     list: async () => (await client.listTools()).tools,
     call: async (name, args = {}, options = {}) => client.callTool({ name, arguments: args }, options),
     revision: () => client.getNegotiatedProtocolVersion(),
+    server: () => client.getServerVersion(),
     close: () => client.close(),
   };
 }

@@ -50,6 +50,10 @@ describe('the server of the shop example', () => {
     );
   });
 
+  test.each(KINDS)('tells a %s client the name and version that its author gave it', async (kind) => {
+    expect((await signedIn('customer-7', kind)).server()).toMatchObject({ name: 'shop', version: '1.0.0' });
+  });
+
   test('the session says whose orders they are', async () => {
     const client = await signedIn('customer-9');
     expect((await client.call('get_order', { order_id: 'O-201' })).isError).not.toBe(true);

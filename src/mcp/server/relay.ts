@@ -40,13 +40,12 @@ function packageVersion(): string {
  * and re-shape every result, and one block they don't know would cost the others.
  */
 export function createServer(sdk: Sdk, host: ToolHost, peer: Peer): Server {
-  const server = new sdk.Server(
-    { name: 'bridle', version: packageVersion() },
-    {
-      capabilities: { tools: { listChanged: true }, logging: {} },
-      debouncedNotificationMethods: ['notifications/tools/list_changed'],
-    },
-  );
+  const { instructions, ...info } = host.info ?? { name: 'bridle', version: packageVersion() };
+  const server = new sdk.Server(info, {
+    ...(instructions !== undefined && { instructions }),
+    capabilities: { tools: { listChanged: true }, logging: {} },
+    debouncedNotificationMethods: ['notifications/tools/list_changed'],
+  });
   server.fallbackRequestHandler = async (request, ctx) => {
     const params = isObject(request.params) ? request.params : {};
     try {
