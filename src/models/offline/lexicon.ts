@@ -46,6 +46,8 @@ const OFTEN_NOUNS = stems(
 export const QUESTION_WORDS = set(
   'what where when who whom whose which why how is are was were does do did has have can could may',
 );
+/** Verbs that people use to ask for something, and that tools use for a deed. */
+export const TWO_SIDED = stems('give tell open check');
 export const PRONOUNS = set('it its that this them they their those these same again he she him her one');
 /** Words that ask for how an answer is shown rather than for a further deed. */
 export const SHOWING_VERBS = stems(

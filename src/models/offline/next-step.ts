@@ -210,7 +210,10 @@ function helpersFor(
       const mine = fillArguments(one, goal, known);
       const tells = field.entity.some((word) => one.descriptionWords.has(word) || one.nouns.includes(word));
       const takesAny = [...mine.sources.values()].some(({ from }) => from === 'conversation' || from === 'result');
-      const takes = !takesAny ? 0 : one.nouns.some((noun) => words.has(noun)) ? 2 : 1;
+      // Without a word of what is missing, only a near tool that takes the very thing that was named is worth a try.
+      const near = one.server === path[0]?.server && one.nouns.some((noun) => words.has(noun));
+      const takesIt = near && mine.used.some(({ kind }) => kind === 'id' || kind === 'email');
+      const takes = takesIt ? 2 : takesAny ? 1 : 0;
       return { one, mine, tells, worth: takes + (tells ? 1 : 0) };
     })
     .sort((a, b) => b.worth - a.worth);

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../contracts/index.ts';
 import { splitWords, stem } from '../../search/index.ts';
 import { isObject, list } from './conversation.ts';
 import { exampleOf, type FieldSort, sortOf } from './field-sort.ts';
-import { DISCOURAGED, GENERIC_FIELD_WORDS, isVerb, verbEffects } from './lexicon.ts';
+import { DISCOURAGED, GENERIC_FIELD_WORDS, isPlainVerb, isVerb, TWO_SIDED, verbEffects } from './lexicon.ts';
 
 /** One value that a tool takes, however deep it lies in its schema. */
 export interface Field {
@@ -37,7 +37,7 @@ export interface ToolCard {
   readonly fields: readonly Field[];
   readonly descriptionWords: ReadonlySet<string>;
   readonly fieldWords: ReadonlySet<string>;
-  /** `read` when name and description say that it only looks; `write` when they say that it changes something. */
+  /** `read` when name and description say that it only looks; `write` when they name a deed, known or not. */
   readonly effect: 'read' | 'write' | 'unclear';
   readonly discouraged: boolean;
 }
@@ -78,15 +78,27 @@ function card(name: string, tool: JsonObject): ToolCard {
   };
 }
 
+const DETERMINERS: ReadonlySet<string> = new Set(
+  'a an the all one your this that these any each every single'.split(' '),
+);
+
+/** What a tool does to the world, by its verbs. A verb that nobody knows may do anything. */
 function effectOf(words: readonly string[], opening: readonly string[], fields: readonly Field[]): ToolCard['effect'] {
   const numeric = fields.length > 0 && fields.every((field) => /^(?:number|integer)$/.test(String(field.schema.type)));
-  for (const word of [words[0] ?? '', opening[0] ?? '', ...words.slice(1)]) {
+  const [first = '', ...others] = words;
+  const [lead = ''] = opening;
+  const isDeed = stem(first) === stem(lead) || DETERMINERS.has(opening[1] ?? '');
+  const looks = words.length > 1 && verbEffects(first).includes('read');
+  const verbs = [...(looks || isPlainVerb(first) ? [first] : []), ...(isDeed || isPlainVerb(lead) ? [lead] : [])];
+  const later = others.filter(isPlainVerb);
+  for (const word of [...verbs, ...later]) {
     const effects = verbEffects(word);
-    if (effects.length === 0) continue;
+    if (effects.length === 0 || TWO_SIDED.has(stem(word))) continue;
     if (effects.includes('pure') && (numeric || !effects.includes('write'))) return 'read';
-    return effects.includes('write') ? 'write' : 'read';
+    const alsoWrites = words.includes('and') && later.some((one) => verbEffects(one).includes('write'));
+    return effects.includes('write') || alsoWrites ? 'write' : 'read';
   }
-  return 'unclear';
+  return isDeed ? 'write' : 'unclear';
 }
 
 function fieldsOf(
