@@ -6,7 +6,17 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { closeAll, connectStdio, mcpSource } from '../src/mcp/client/index.ts';
 import { compiled } from './helpers/compiled.ts';
-import { childrenOf, context, eventually, fixture, isRunning, scripted, textOf } from './helpers/mcp.ts';
+import {
+  childrenOf,
+  context,
+  eventually,
+  fixture,
+  isRunning,
+  linesOf,
+  scripted,
+  temporaryFolder,
+  textOf,
+} from './helpers/mcp.ts';
 
 afterEach(closeAll);
 
@@ -22,6 +32,21 @@ describe('closing', () => {
       code: 'mcp_closed',
       executed: 'not_executed',
     });
+  });
+
+  test('closes its input first, and sends SIGTERM only to a server that does not care', async () => {
+    for (const [how, told] of [
+      ['polite', []],
+      ['stubborn', ['SIGTERM']],
+    ] as const) {
+      const log = join(await temporaryFolder(), 'log');
+      const connection = connectStdio(scripted(how, [`--${how}`, `--log=${log}`]), {
+        stopMs: how === 'polite' ? 20_000 : 200,
+      });
+      await connection.connect();
+      await connection.close();
+      expect(linesOf(log).filter((line) => line === 'SIGTERM')).toEqual(told);
+    }
   });
 
   test('ends a server that ignores the end of its input and SIGTERM', async () => {

@@ -234,5 +234,12 @@ describe('the era of a server', () => {
     expect(healed).toMatchObject({ revision: '2026-07-28' });
     expect(healed.asked.slice(0, 3)).toEqual(['start', 'initialize', 'server/discover']);
     expect(await methods([])).toMatchObject({ revision: '2025-11-25' });
+
+    await say(['--discover=modern', '--initialize=silent']);
+    const waits = connectStdio({ ...server, startMs: 500 });
+    await expect(waits.connect()).rejects.toMatchObject({ code: 'mcp_start_timeout' });
+    const again = connectStdio(server);
+    await again.connect();
+    expect(again.era?.revision).toBe('2026-07-28');
   });
 });
