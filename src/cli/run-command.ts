@@ -18,7 +18,7 @@ export async function runCommand(
     const parsed = parseCommand(spec, args);
     return await (await spec.load()).run(parsed, io);
   } catch (error) {
-    return report(error, io);
+    return report(error, io, args.includes('--json'));
   }
 }
 
@@ -35,8 +35,17 @@ function unknownCommand(name: string): BridleError {
   });
 }
 
-/** Prints an error for the reader who must act, and gives the exit status that fits. */
-export function report(error: unknown, io: CommandIo): number {
+/**
+ * Prints an error for the reader who must act, and gives the exit status that fits.
+ *
+ * @param json whether a program reads stdout: it gets the error there as `{"error": {code, message, hint?}}`
+ */
+function report(error: unknown, io: CommandIo, json: boolean): number {
+  const message = error instanceof Error ? error.message : String(error);
+  if (json) {
+    const { code, hint } = isBridleError(error) ? error : { code: 'internal', hint: undefined };
+    io.stdout.write(`${JSON.stringify({ error: { code, message, ...(hint !== undefined && { hint }) } })}\n`);
+  }
   const style = styleFor(io.stderr, io.env);
   if (isBridleError(error)) {
     io.stderr.write(
@@ -45,7 +54,6 @@ export function report(error: unknown, io: CommandIo): number {
     if (error.hint) io.stderr.write(`  ${printable(error.hint, { newlines: true })}\n`);
     return exitCodeOfError(error.code);
   }
-  const message = error instanceof Error ? error.message : String(error);
   io.stderr.write(`${style.red('error (internal):')} ${printable(message)}\n`);
   io.stderr.write(
     "  This is a fault of bridle's own; please report it with what you ran. BRIDLE_DEBUG=1 shows where.\n",

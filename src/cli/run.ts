@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { createAgent, type RunResult } from '../agent/index.ts';
+import { type Agent, createAgent, type RunResult } from '../agent/index.ts';
+import type { Reason } from '../contracts/index.ts';
 import { createTrace, refuseAsker, type Trace } from '../dispatch/index.ts';
 import { terminalAsker } from '../host/index.ts';
 import { resolveModel } from '../models/index.ts';
@@ -12,7 +13,7 @@ import { interruptible } from './interrupt.ts';
 import { flag, numberOption, stringOption } from './parse.ts';
 import { stepPrinter } from './steps.ts';
 import { styleFor } from './style.ts';
-import { openWorkspace, warn } from './workspace.ts';
+import { openWorkspace, type Workspace, warn } from './workspace.ts';
 
 /** `bridle run "task"`. */
 export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number> {
@@ -20,6 +21,7 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
   const limits = {
     turns: numberOption(parsed, 'max-turns'),
     ms: seconds(numberOption(parsed, 'max-seconds', 'number')),
+    tokens: numberOption(parsed, 'max-tokens'),
     costUsd: numberOption(parsed, 'max-cost', 'number'),
   };
   const spec = stringOption(parsed, 'model') ?? (io.env.BRIDLE_MODEL || undefined);
@@ -56,6 +58,7 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
         ...(steps && { onProgress: steps.onProgress, recorder: steps.recorder }),
       });
       warn(agent.catalog.problems(), io);
+      warn(hiddenByPlan(workspace, agent), io);
       const result = await agent.run(task, { signal }).result;
       await agent.close();
       print(result, trace, parsed, io);
@@ -84,6 +87,15 @@ function seconds(value: number | undefined): number | undefined {
 
 function systemFor(root: string): string {
   return `You help a person at a terminal, in the folder ${root}. Use the tools you have. When a fact that you need is missing, ask for it.`;
+}
+
+/** An agent without tools is of little use, and the mode that hides them is easily forgotten. */
+function hiddenByPlan({ compiled, sources }: Workspace, agent: Agent): readonly Reason[] {
+  if (compiled.mode !== 'plan' || sources.length === 0 || agent.tools().length > 0) return [];
+  const text =
+    "Plan mode hides every tool here: it shows only those that are known to read. A server's own word for that counts " +
+    'once its entry says "trust": true.';
+  return [{ room: 'cli', code: 'plan_hides_all', text }];
 }
 
 function print(result: RunResult, trace: Trace, parsed: ParsedCommand, io: CommandIo): void {

@@ -1,7 +1,7 @@
 import type { Reason, Source } from '../contracts/index.ts';
 import { loadProject, type Project, previewsFor, trustPrompt } from '../host/index.ts';
 import { connectStdio, mcpSource, type StdioConnection } from '../mcp/client/index.ts';
-import { type CompiledPolicy, compilePolicy } from '../policy/index.ts';
+import { type CompiledPolicy, compilePolicy, MODES } from '../policy/index.ts';
 import { BridleError, printable } from '../tools/index.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
 import { flag, listOption, stringOption } from './parse.ts';
@@ -41,7 +41,9 @@ export async function openWorkspace(parsed: ParsedCommand, io: CommandIo, signal
   refuseBadFlags(compiled.problems, mode);
   warn([...project.warnings, ...compiled.problems], io);
   for (const { key, reasons } of project.notStarted) {
-    for (const reason of reasons) warn([{ ...reason, text: `Server "${key}" is not started: ${reason.text}` }], io);
+    // Whoever disabled a server knows that it doesn't start; `tools list --json` and `explain` still say so.
+    for (const reason of reasons.filter(({ code }) => code !== 'disabled'))
+      warn([{ ...reason, text: `Server "${key}" is not started: ${reason.text}` }], io);
   }
   const connections: StdioConnection[] = project.servers.map((server) =>
     connectStdio(server, { projectRoot: project.root }),
@@ -61,10 +63,14 @@ export async function openWorkspace(parsed: ParsedCommand, io: CommandIo, signal
 
 /** What stands in a file is reported and lived with; what was just typed can be typed again. */
 function refuseBadFlags(problems: readonly Reason[], mode: string | undefined): void {
-  const typed = problems.find(
-    ({ code, source }) => source?.file === '--allow' || (mode !== undefined && code === 'mode_unknown'),
-  );
-  if (typed) throw new BridleError('usage', typed.text, { hint: "See 'bridle run --help'." });
+  const hint = "See 'bridle run --help'.";
+  if (mode !== undefined && problems.some(({ code }) => code === 'mode_unknown')) {
+    throw new BridleError('usage', `There is no mode '${printable(mode)}'. The modes are ${MODES.join(', ')}.`, {
+      hint,
+    });
+  }
+  const rule = problems.find(({ source }) => source?.file === '--allow');
+  if (rule) throw new BridleError('usage', rule.text, { hint });
 }
 
 /** Prints reasons as warnings on stderr, each with its place. */

@@ -11,7 +11,7 @@
  *
  * Cancelling ends any step. Every call leaves exactly one outcome record, whichever way it ends. Nothing throws.
  */
-import type { Asker, Dispatcher, Found, Outcome, Policy, Recorder } from '../contracts/index.ts';
+import type { Asker, Dispatcher, Found, Outcome, Policy, Recorder, Source } from '../contracts/index.ts';
 import type { Call, DispatchRequest, Limits, Path, ToolPreview } from './call-path.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { decide } from './decide.ts';
@@ -92,6 +92,16 @@ function openCall(path: Path, request: DispatchRequest, previewFor?: ToolPreview
   };
 }
 
+/** A source that is configured to take longer, or less long, is given that; the dispatcher's own caps still hold. */
+function withSourceLimits(path: Path, call: Call, source: Source): Call {
+  const { idleMs, hardMs } = source.limits ?? {};
+  return {
+    ...call,
+    ...(idleMs !== undefined && { idleMs: effectiveMs(idleMs, path.limits.idleMs, DEFAULT_IDLE_MS) }),
+    ...(hardMs !== undefined && { hardMs: effectiveMs(hardMs, path.limits.hardMs, DEFAULT_HARD_MS) }),
+  };
+}
+
 /** Every wait has a limit: what a context leaves out, or gives as no time at all, gets the default. */
 function effectiveMs(asked: number, cap: number | undefined, fallback: number): number {
   const given = Number.isFinite(asked) && asked > 0 ? asked : (cap ?? fallback);
@@ -118,6 +128,6 @@ async function walk(path: Path, call: Call): Promise<Outcome> {
   if (permitted.stage === 'ended') return permitted.outcome;
   const committed = await commit(path, call, permitted);
   if (committed.stage === 'ended') return committed.outcome;
-  const ran = await execute(path, call, committed);
+  const ran = await execute(path, withSourceLimits(path, call, permitted.source), committed);
   return finish(path, call, ran);
 }

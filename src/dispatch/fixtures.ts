@@ -49,7 +49,7 @@ export interface FakeSource extends Source {
 
 export function fakeSource(
   handlers: { readonly [tool: string]: Handler },
-  more: Partial<Pick<Source, 'preview' | 'server'>> = {},
+  more: Partial<Pick<Source, 'preview' | 'server' | 'limits'>> = {},
 ): FakeSource {
   const calls: FakeSource['calls'] = [];
   return {

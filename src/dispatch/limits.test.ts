@@ -27,10 +27,11 @@ async function run(
     ctx?: Partial<CallContext>;
     profile?: 'agent' | 'relay';
     limits?: { idleMs?: number; hardMs?: number; retries?: number };
+    configured?: { idleMs?: number; hardMs?: number };
   } = {},
 ) {
   const clock = manualClock();
-  const source = fakeSource({ work: handler });
+  const source = fakeSource({ work: handler }, more.configured ? { limits: more.configured } : {});
   const tool = definition('work', { effect: more.effect ?? 'write' });
   const { call, recorder } = bench([tool], source, { clock, limits: more.limits ?? {} });
   const started = clock.now();
@@ -257,5 +258,19 @@ describe('retries', () => {
     const { outcome, source } = await run(handler, { ctx: { signal: cancel.signal } });
     expect(outcome).toMatchObject({ kind: 'cancelled', failure: { executed: 'not_executed' } });
     expect(source.calls).toHaveLength(1);
+  });
+});
+
+describe('limits of a source', () => {
+  test('stand in for those of the caller, longer or shorter', async () => {
+    const longer = await run(never, { configured: { idleMs: 3_000 } });
+    expect(failureOf(longer.outcome).message).toContain('was silent for 3000 ms');
+    const shorter = await run(never, { configured: { hardMs: 200 } });
+    expect(failureOf(shorter.outcome).message).toContain('took longer than 200 ms');
+  });
+
+  test('do not pass the caps of the dispatcher', async () => {
+    const { outcome } = await run(never, { configured: { idleMs: 30_000 }, limits: { idleMs: 500 } });
+    expect(failureOf(outcome).message).toContain('was silent for 500 ms');
   });
 });

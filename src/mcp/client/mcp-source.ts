@@ -94,6 +94,7 @@ export function mcpSource(
 
   return {
     server,
+    ...(limits && { limits }),
     async list(signal): Promise<ToolListing> {
       const { items, reasons } = await listAll(connection, 'tools/list', 'tools', {
         signal,
