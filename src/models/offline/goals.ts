@@ -82,7 +82,7 @@ function readGoal(clause: string, isToolVerb: (word: string) => boolean, follows
   for (let step = 0; step < 6; step++) {
     const shorter = text.replace(POLITE, '');
     if (shorter === text) break;
-    polite = true;
+    polite ||= /please|you|\bi\b|help|let/i.test(text.slice(0, text.length - shorter.length));
     text = shorter;
   }
   if (text === '' || (NEGATION.test(text) && !asked)) return undefined;

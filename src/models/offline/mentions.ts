@@ -42,12 +42,13 @@ const FORMS: readonly (readonly [MentionKind, RegExp])[] = [
 /** Finds what could be values in a person's words, in the order in which they stand. */
 export function findMentions(text: string): Mention[] {
   let rest = text;
-  const found: Mention[] = [];
+  let found: Mention[] = [];
   for (const [kind, form] of FORMS) {
     for (const match of rest.matchAll(form)) {
       const mention = read(kind, match, text);
       if (!mention) continue;
-      found.push(mention);
+      // A quotation holds together, whatever stands in it.
+      found = [...found.filter(({ start, end }) => end <= mention.start || start >= mention.end), mention];
       rest = rest.slice(0, match.index) + '\u0000'.repeat(match[0].length) + rest.slice(match.index + match[0].length);
     }
   }
@@ -55,10 +56,11 @@ export function findMentions(text: string): Mention[] {
 }
 
 function read(kind: MentionKind, match: RegExpMatchArray, text: string): Mention | undefined {
-  const whole = match[0];
   const at = match.index ?? 0;
-  let value = match[1] ?? whole;
-  let start = at + whole.indexOf(value);
+  const whole = text.slice(at, at + match[0].length);
+  const inner = match[1] ?? match[0];
+  let start = at + match[0].indexOf(inner);
+  let value = text.slice(start, start + inner.length);
   let key: string | undefined;
   if (kind === 'pair') {
     key = whole.slice(0, whole.indexOf('='));

@@ -79,6 +79,8 @@ function planned(card: ToolCard, filled: Filled): PlannedCall {
 /** The best tool, judged by what was asked and by whether what was said is what it needs. */
 function choose(goal: Goal, setting: Setting): ToolCard | undefined {
   const { tools } = setting;
+  // "3 and 4." asks for nothing.
+  if (goal.mood === 'statement' && !goal.contents.some(({ weight }) => weight >= 1)) return undefined;
   const known = knownTo(goal, setting);
   let best: { card: ToolCard; score: number } | undefined;
   const lastServer = serverOf(setting.calls.at(-1) ?? setting.earlier.at(-1), tools);

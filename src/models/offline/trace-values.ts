@@ -72,7 +72,9 @@ function stands(text: string, words: string): boolean {
 }
 
 function numbersIn(words: string): ReadonlySet<number> {
-  return new Set((words.match(/[-+]?\d[\d,]*(?:\.\d+)?/g) ?? []).map((digits) => Number(digits.replaceAll(',', ''))));
+  return new Set(
+    (words.match(/(?:(?<![\w.])[-+])?\d[\d,]*(?:\.\d+)?/g) ?? []).map((digits) => Number(digits.replaceAll(',', ''))),
+  );
 }
 
 function spaced(text: string): string {
