@@ -69,7 +69,7 @@ export function ensureBuilt() {
   const inputs = ['src', 'examples'].map((folder) => join(root, folder)).filter((folder) => existsSync(folder));
   const configs = readdirSync(root).filter((name) => /^tsconfig.*\.json$|^package-lock\.json$/.test(name));
   const want = hashOf([...inputs.flatMap(filesBelow), ...configs.map((name) => join(root, name))]);
-  if (stamped('built') === want && existsSync(join(root, 'dist', 'cli', 'main.js'))) return;
+  if (stamped('built') === want && existsSync(join(root, 'dist', 'cli', 'index.js'))) return;
   say('building dist (tsc); this happens once and after the sources change');
   build();
   stamp('built', want);

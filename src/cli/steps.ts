@@ -92,12 +92,12 @@ function progressText(raw: string): string {
 }
 
 /** One word for how a call ended. */
-export function outcomeLabel(outcome: Outcome): string {
+function outcomeLabel(outcome: Outcome): string {
   return outcome.kind === 'ok' ? (outcome.isError ? 'error' : 'ok') : outcome.kind.replace('_', ' ');
 }
 
 /** What a call gave, in a few words: the result's text, or why there is none. */
-export function outcomeText(outcome: Outcome): string {
+function outcomeText(outcome: Outcome): string {
   switch (outcome.kind) {
     case 'ok':
       return resultText(outcome.raw.text);

@@ -3,7 +3,7 @@
  * record, and never throws.
  */
 export type { DispatchedContext } from './call-path.ts';
-export { type Clock, systemClock } from './clock.ts';
+export type { Clock } from './clock.ts';
 export { createDispatcher, type DispatcherOptions } from './dispatcher.ts';
 export { listTraces, readTrace, type TraceSummary } from './read-trace.ts';
 export { type MemoryRecorder, memoryRecorder, nullRecorder } from './recorders.ts';

@@ -40,6 +40,6 @@ export {
 } from './result-builders.ts';
 export { compileSchema, type SchemaCheck } from './schema-check.ts';
 export { inspectAnySchema, inspectSchema, SCHEMA_CAPS } from './schema-inspect.ts';
-export { issuesText, type SchemaIssue } from './schema-issues.ts';
+export type { SchemaIssue } from './schema-issues.ts';
 export type { StandardSchemaLike } from './standard-schema.ts';
 export { WIRE_NAME_LIMIT, wireName, wireServerPart } from './wire-name.ts';
