@@ -2,15 +2,15 @@ import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Agent, createAgent, type RunEnd } from '../agent/index.ts';
+import { type Agent, type AgentOptions, createAgent, type RunEnd } from '../agent/index.ts';
 import { createTrace, type Trace } from '../dispatch/index.ts';
 import { loadProject, previewsFor, type ScriptedAnswer, scriptedAsker } from '../host/index.ts';
-import { connectStdio, mcpSource } from '../mcp/client/index.ts';
+import { closeAll, connectStdio, mcpSource } from '../mcp/client/index.ts';
 import { compilePolicy } from '../policy/index.ts';
 import { BridleError, isBridleError, printable } from '../tools/index.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
 import { columns } from './help.ts';
-import { interruptible } from './interrupt.ts';
+import { closingOnAbort, interruptible } from './interrupt.ts';
 import { runId, tracesDir } from './run.ts';
 import { stepPrinter } from './steps.ts';
 import { type Style, styleFor } from './style.ts';
@@ -80,7 +80,7 @@ async function tour(io: CommandIo, signal: AbortSignal): Promise<number> {
     await introduce(out, style, io);
     const asked: ScriptedAnswer[] = SCENES.flatMap((scene) => scene.answers);
     const steps = stepPrinter((text) => io.stdout.write(text), style);
-    const agent = await createAgent({
+    const options: AgentOptions = {
       name: 'demo',
       via: 'terminal',
       model: 'offline',
@@ -92,7 +92,9 @@ async function tour(io: CommandIo, signal: AbortSignal): Promise<number> {
       ...(trace && { trace }),
       onProgress: steps.onProgress,
       recorder: steps.recorder,
-    });
+    };
+    const agent = await closingOnAbort(signal, closeAll, () => createAgent(options));
+    signal.throwIfAborted();
     const [problem] = agent.catalog.problems();
     if (problem) throw new BridleError('demo_server', `The demo's server can't be used. ${problem.text}`);
     out(style.bold('The tools that the agent sees'));

@@ -25,3 +25,22 @@ export async function interruptible(work: (signal: AbortSignal) => Promise<numbe
     for (const name of signals) process.off(name, onSignal);
   }
 }
+
+/**
+ * Does work that takes no signal, such as making an agent, which starts every server and waits for its tools. When it
+ * is to stop, what it waits for is closed, and so it ends.
+ */
+export async function closingOnAbort<T>(
+  signal: AbortSignal,
+  close: () => Promise<void>,
+  work: () => Promise<T>,
+): Promise<T> {
+  const onAbort = () => void close();
+  signal.throwIfAborted();
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await work();
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { type Agent, createAgent, type RunResult } from '../agent/index.ts';
+import { type Agent, type AgentOptions, createAgent, type RunResult } from '../agent/index.ts';
 import type { Reason } from '../contracts/index.ts';
 import { createTrace, refuseAsker, type Trace } from '../dispatch/index.ts';
 import { terminalAsker } from '../host/index.ts';
@@ -9,7 +9,7 @@ import { stateDir } from '../store/index.ts';
 import { printable } from '../tools/index.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
 import { EXIT } from './exit-code.ts';
-import { interruptible } from './interrupt.ts';
+import { closingOnAbort, interruptible } from './interrupt.ts';
 import { flag, numberOption, stringOption } from './parse.ts';
 import { stepPrinter } from './steps.ts';
 import { styleFor } from './style.ts';
@@ -39,7 +39,7 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
       }
       trace = await createTrace({ dir: tracesDir(io), run: runId(), agent: name, model: model.id, task });
       const steps = quiet ? undefined : stepPrinter((text) => io.stderr.write(text), style);
-      const agent = await createAgent({
+      const options: AgentOptions = {
         name,
         via: 'terminal',
         model,
@@ -56,9 +56,10 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
         askUser: model.id !== 'offline',
         limits: Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined)),
         ...(steps && { onProgress: steps.onProgress, recorder: steps.recorder }),
-      });
-      warn(agent.catalog.problems(), io);
-      warn(hiddenByPlan(workspace, agent), io);
+      };
+      const agent = await closingOnAbort(signal, workspace.close, () => createAgent(options));
+      // Servers that were stopped have no problem of their own.
+      if (!signal.aborted) warn([...agent.catalog.problems(), ...hiddenByPlan(workspace, agent)], io);
       const result = await agent.run(task, { signal }).result;
       await agent.close();
       print(result, trace, parsed, io);

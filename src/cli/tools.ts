@@ -58,6 +58,7 @@ export async function withCatalog(
     try {
       const catalog = createCatalog({ sources: workspace.sources, policy: workspace.compiled.policy });
       await catalog.refresh(signal);
+      signal.throwIfAborted();
       warn(catalog.problems(), io);
       const who: Identity = { agent: stringOption(parsed, 'agent') ?? 'main', via: 'terminal' };
       const status = await use({ catalog, workspace, who });
