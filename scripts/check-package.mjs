@@ -38,8 +38,15 @@ try {
   check('npm pack makes a tarball', tarball ? '' : packed.text);
 
   writeFileSync(join(folder, 'package.json'), '{"name":"empty","private":true,"type":"module"}');
-  const install = sh('npm', ['install', '--omit=optional', '--ignore-scripts', '--no-audit', '--no-fund', tarball ?? '.'], folder);
-  check('it installs into an empty folder without optional packages and without scripts', install.ok ? '' : install.text);
+  const install = sh(
+    'npm',
+    ['install', '--omit=optional', '--ignore-scripts', '--no-audit', '--no-fund', tarball ?? '.'],
+    folder,
+  );
+  check(
+    'it installs into an empty folder without optional packages and without scripts',
+    install.ok ? '' : install.text,
+  );
 
   const modules = join(folder, 'node_modules');
   let bytes = 0;
@@ -55,7 +62,10 @@ try {
     }
     const { preinstall, install: installs, postinstall } = manifest.scripts ?? {};
     const native = existsSync(file.replace(/package\.json$/, 'binding.gyp'));
-    if (/node_modules\/(@[^/]+\/)?[^/]+\/package\.json$/.test(file) && (preinstall || installs || postinstall || native)) {
+    if (
+      /node_modules\/(@[^/]+\/)?[^/]+\/package\.json$/.test(file) &&
+      (preinstall || installs || postinstall || native)
+    ) {
       scripted.push(manifest.name);
     }
   }
@@ -81,7 +91,7 @@ const loaded = await import('bridle');
 if (typeof loaded.defineTool !== 'function') throw new Error('defineTool is missing');`,
   );
   const imported = sh(process.execPath, ['import.mjs'], folder);
-  const loaded = [...imported.text.matchAll(/^loaded (\S+)$/gm)].map((match) => match[1]);
+  const loaded = [...new Set([...imported.text.matchAll(/^loaded (\S+)$/gm)].map((match) => match[1]))];
   const heavy = loaded.filter((url) => HEAVY.test(url));
   const own = loaded.filter((url) => url.includes('/node_modules/bridle/')).length;
   const builtin = [...new Set(loaded.filter((url) => url.startsWith('node:')))].sort();
@@ -108,8 +118,13 @@ if (typeof loaded.defineTool !== 'function') throw new Error('defineTool is miss
   const wanted = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version;
   const versioned = sh(bin, ['--version'], folder);
   check('the installed bridle answers --version', versioned.stdout.trim() === wanted ? '' : versioned.text);
+  // The demo's shop keeps its orders in the embedded database, which Node 20 has from the optional package only.
+  sh('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', tarball ?? '.'], folder);
   const demo = sh(bin, ['demo'], folder);
-  check('the installed bridle runs the demo', demo.ok && /RF-/.test(demo.text) ? '' : demo.text.slice(-3000));
+  check(
+    'with the optional packages, the installed bridle runs the demo',
+    demo.ok && /RF-/.test(demo.text) ? '' : demo.text.slice(-3000),
+  );
 
   const tools = join(root, 'node_modules', '.bin');
   const publint = sh(join(tools, 'publint'), ['run', '--strict', join(folder, tarball ?? '')], root);

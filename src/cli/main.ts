@@ -32,7 +32,7 @@ export async function main(args: readonly string[], io: CommandIo = processIo())
 }
 
 /** The package's version, from its own `package.json`. */
-export function version(): string {
+function version(): string {
   const file = new URL('../../package.json', import.meta.url);
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }

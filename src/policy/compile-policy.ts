@@ -93,8 +93,8 @@ function settle(
 }
 
 function ruleReason(rule: Rule): Reason {
-  const verb = { deny: 'Denied', ask: 'To be asked', allow: 'Allowed' }[rule.kind];
-  const text = `${verb} by the ${rule.kind} rule "${rule.text}" of the ${rule.scope} layer.`;
+  const does = { deny: 'denies it', ask: 'wants it asked about', allow: 'allows it' }[rule.kind];
+  const text = `The ${rule.kind} rule "${rule.text}" of the ${rule.scope} layer ${does}.`;
   return { room: 'policy', code: `${rule.kind}_rule`, text, source: rule.source };
 }
 
