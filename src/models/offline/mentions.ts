@@ -35,7 +35,7 @@ const FORMS: readonly (readonly [MentionKind, RegExp])[] = [
     'id',
     /\b[A-Za-z]{1,12}[-_#]?\d[\w-]*\b|\b[A-Za-z]{1,12}(?:[-_][A-Za-z0-9]+)*[-_]\d[\w-]*\b|#\d+|\b\d+[A-Za-z][\w-]*\b/g,
   ],
-  ['number', /(?<![\w.])[-+]?\d+(?:,\d{3})*(?:\.\d+)?(?![\w.]*\w)/g],
+  ['number', /(?<![\w.\0+-])[-+]?\d+(?:,\d{3})*(?:\.\d+)?(?![\w.]*[\w\0])/g],
   ['name', /(?<![\w'’])\p{Lu}[\p{L}\p{N}_'-]*(?:\s+\p{Lu}[\p{L}\p{N}_'-]*)*/gu],
 ];
 
@@ -49,7 +49,7 @@ export function findMentions(text: string): Mention[] {
       if (!mention) continue;
       // A quotation holds together, whatever stands in it.
       found = [...found.filter(({ start, end }) => end <= mention.start || start >= mention.end), mention];
-      rest = rest.slice(0, match.index) + '\u0000'.repeat(match[0].length) + rest.slice(match.index + match[0].length);
+      rest = rest.slice(0, match.index) + '\0'.repeat(match[0].length) + rest.slice(match.index + match[0].length);
     }
   }
   return found.sort((a, b) => a.start - b.start);

@@ -48,20 +48,17 @@ function originOf(value: Json, schema: JsonObject, words: string, found: Readonl
   const isMember = members.some((member) => same(member, value));
   if (isMember && (members.length === 1 || words.toLowerCase().includes(spaced(String(value))))) return 'enum';
   if (typeof value === 'boolean' && new RegExp(`\\b${value}\\b`, 'i').test(words)) return 'conversation';
-  const cut = typeof value === 'string' ? value.lastIndexOf('/') : -1;
-  if (
-    typeof value === 'string' &&
-    cut > 0 &&
-    stands(value.slice(0, cut), words) &&
-    stands(value.slice(cut + 1), words)
-  ) {
-    return 'joined';
-  }
-  return 'unexplained';
+  return typeof value === 'string' && isJoined(value, words) ? 'joined' : 'unexplained';
+}
+
+function isJoined(path: string, words: string): boolean {
+  const cut = path.lastIndexOf('/');
+  return cut >= 0 && stands(path.slice(0, cut) || '/', words) && stands(path.slice(cut + 1), words);
 }
 
 /** Whether a text stands in the words as a whole: not as a part of a longer word or id. */
 function stands(text: string, words: string): boolean {
+  if (text === '') return false;
   const isPart = (sign: string | undefined) => sign !== undefined && /[\p{L}\p{N}_]/u.test(sign);
   for (let at = words.indexOf(text); at >= 0; at = words.indexOf(text, at + 1)) {
     const before = isPart(text[0]) && isPart(words[at - 1]);
