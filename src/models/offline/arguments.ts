@@ -73,6 +73,7 @@ function sayingsOf(goal: Goal, known: Known, card?: ToolCard): Sayings {
   return {
     text: goal.text,
     mentions: goal.mentions,
+    ...(goal.head !== undefined && { head: goal.head }),
     ...(goal.rest !== undefined && { rest: goal.rest }),
     around: known.around,
     claims: known.claims,

@@ -25,6 +25,8 @@ export interface Candidate {
 export interface Sayings {
   readonly text: string;
   readonly mentions: readonly Mention[];
+  /** The verb of a command. */
+  readonly head?: string;
   /** What is left after the verb. */
   readonly rest?: string;
   /** Values said beside the request: in the sentences around it. They count for less. */
@@ -129,7 +131,8 @@ function contradicts(field: Field, mention: Mention, said: Sayings): boolean {
     return true;
   const [cue, before] = mention.cues;
   const noun = cue !== undefined && (GENERIC_FIELD_WORDS.has(cue) || FILLERS.has(cue)) ? before : cue;
-  if (noun === undefined || FILLERS.has(noun) || GENERIC_FIELD_WORDS.has(noun)) return false;
+  if (noun === undefined || FILLERS.has(noun) || GENERIC_FIELD_WORDS.has(noun) || noun === stem(said.head ?? ''))
+    return false;
   return !field.entity.includes(noun) && !field.descriptionWords.has(noun);
 }
 

@@ -65,7 +65,8 @@ export function readGoals(text: string, isToolVerb: (word: string) => boolean): 
     /[.!?;]+["')]*\s+|\n+|,?\s+(?:and\s+)?(?:then|afterwards|after that)[,\s]+|(?:,\s*|\s+)and\s+(?:also\s+)?(?=(?:please\s+)?(\p{L}+))|,\s+(?=(?:please\s+)?(\p{L}+))/giu;
   for (const match of masked.matchAll(cut)) {
     const next = (match[1] ?? match[2])?.toLowerCase();
-    if (next !== undefined && next !== 'please' && !isPlainVerb(next) && !isToolVerb(next)) continue;
+    const begins = next === undefined || next === 'please' || isPlainVerb(next) || isToolVerb(next);
+    if (!begins && !SHOWING_VERBS.has(stem(next ?? ''))) continue;
     cuts.push(match.index + match[0].length);
   }
   const clauses = cuts.map((start, at) => text.slice(start, cuts[at + 1]));
@@ -94,7 +95,9 @@ function readGoal(clause: string, isToolVerb: (word: string) => boolean, follows
   const lead = words.find(({ word }) => !/^(?:a|an|the|my)$/.test(word));
   const first = lead?.word ?? '';
   const question = QUESTION_WORDS.has(first.replace(/['’].*$/, '')) || (asked && !polite);
-  const isHead = !question && lead !== undefined && (isVerb(first) || isToolVerb(first));
+  const known = isVerb(first) || isToolVerb(first) || (follows && SHOWING_VERBS.has(stem(first)));
+  // "I want a refund" asks for one; "my order is late" asks for nothing.
+  const isHead = !question && known && (lead === words[0] || polite);
   const mood = isHead ? 'command' : question ? 'question' : 'statement';
   const pronoun = splitWords(text).some((word) => PRONOUNS.has(word));
   const takesRest =
@@ -148,7 +151,7 @@ function restOf(text: string, after: number, head: string): string | undefined {
     .replace(lead, '')
     .replace(/^(?:me|us|out|back|up)\s+/i, '')
     .trim();
-  return rest === '' ? undefined : rest;
+  return splitWords(rest).every((word) => FILLERS.has(word) || PRONOUNS.has(word)) ? undefined : rest;
 }
 
 /** What the form of a value says of the kind of thing that is meant. */

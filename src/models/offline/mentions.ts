@@ -19,7 +19,7 @@ export interface Mention {
 
 /** In order of strength: what an earlier form has taken, a later one doesn't see. Group 1 is the value, if there is one. */
 const FORMS: readonly (readonly [MentionKind, RegExp])[] = [
-  ['pair', /(?<![\w/])[A-Za-z_][\w-]*=(?:"[^"]*"|'[^']*'|[^\s,;]+)/g],
+  ['pair', /(?<![\w/])[A-Za-z_][\w-]*=(?:"[^"]*"|'[^']*'|[^\s,;"']+)/g],
   ['quoted', /"([^"]+)"/g],
   ['quoted', /“([^”]+)”/g],
   ['quoted', /`([^`]+)`/g],
@@ -78,7 +78,7 @@ function read(kind: MentionKind, match: RegExpMatchArray, text: string): Mention
       start += first.length + 1;
       if (atStart && !FILLERS.has(first.toLowerCase()) && !isVerb(first) && words.length > 0) break;
     }
-    value = words.join(' ');
+    value = words.join(' ').replace(/['’]s?$/, '');
     if (/^(?:mr|mrs|ms|dr|prof|st)$/i.test(value)) return undefined;
     if (value === '' || text.slice(start, start + value.length) !== value) return undefined;
   }

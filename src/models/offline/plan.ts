@@ -21,6 +21,9 @@ export interface Question {
   readonly cues: readonly string[];
 }
 
+/** A request is read no further than this many characters: what is longer is a document, not a request. */
+const MAX_REQUEST = 8000;
+
 /** More calls than any chain needs: an end that doesn't depend on what tools answer. */
 const MAX_CALLS = 16;
 
@@ -60,7 +63,7 @@ function taskOf(turns: readonly Turn[], tools: ToolIndex): Task | undefined {
   if (!last) return undefined;
   const before = turns.slice(0, -1);
   const fresh: Task = {
-    text: last.text,
+    text: last.text.slice(0, MAX_REQUEST),
     calls: last.calls,
     earlier: before.flatMap(({ calls }) => calls),
     answers: [],
