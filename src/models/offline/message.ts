@@ -25,6 +25,9 @@ export function messageFor(plan: Plan, request: Json, model: string): JsonObject
     content,
     stop_reason: plan.kind === 'call' ? 'tool_use' : 'end_turn',
     stop_sequence: null,
+    // A question ends a turn as an answer does. This field, which the API doesn't have, tells them apart without a
+    // look at the text.
+    ...(plan.kind === 'ask' && { bridle: { asked: true } }),
     usage: { input_tokens: 0, output_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 },
   };
 }

@@ -44,6 +44,14 @@ describe('offlineModel', () => {
     expect((other.message as { id: string }).id).not.toBe(((await ask(request)).message as { id: string }).id);
   });
 
+  test('marks a question outside its text, and nothing else', async () => {
+    const question = await ask({ ...(request as object), messages: [{ role: 'user', content: 'Add two numbers' }] });
+    expect(question.message).toMatchObject({ stop_reason: 'end_turn', bridle: { asked: true } });
+    expect((await ask(request)).message).not.toHaveProperty('bridle');
+    const hello = await ask({ messages: [{ role: 'user', content: 'Hello' }] });
+    expect(hello.message).not.toHaveProperty('bridle');
+  });
+
   test('streams the events that make up its message', async () => {
     const events: Json[] = [];
     await ask(request, events);
