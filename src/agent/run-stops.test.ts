@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Json } from '../contracts/index.ts';
 import { rawFrom } from '../tools/index.ts';
 import {
@@ -18,6 +18,10 @@ import {
   toolUse,
 } from './fixtures.ts';
 import { readMessages } from './read-messages.ts';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 describe('abort', () => {
   test('before the start asks nothing', async () => {
@@ -40,6 +44,14 @@ describe('abort', () => {
     run.abort();
     expect((await run.result).end).toBe('aborted');
     expect(signal.aborted).toBe(true);
+  });
+
+  test('leaves no timer behind that would keep the process alive', async () => {
+    vi.useFakeTimers();
+    const run = start(script(async () => new Promise(() => {})));
+    run.abort();
+    expect((await run.result).end).toBe('aborted');
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   test('while a call runs cancels it, waits for it, and answers the rest as not run', async () => {

@@ -96,13 +96,14 @@ export class Shell {
   private stop(event: LoopEvent): void {
     if (this.state.end !== null) return;
     this.stopped = whyStopped(event);
+    // Before the event is taken: where nothing runs, it ends the run, and the end clears every timer.
+    this.timer(this.options.graceMs, () => {
+      for (const id of [...this.calls.keys()]) this.settle(id, abandoned(this.options.graceMs));
+    });
     this.feed(event);
     this.asking?.abort();
     this.asking = null;
     for (const call of this.calls.values()) call.controller.abort(this.stopped);
-    this.timer(this.options.graceMs, () => {
-      for (const id of [...this.calls.keys()]) this.settle(id, abandoned(this.options.graceMs));
-    });
   }
 
   private feed(event: LoopEvent): void {
