@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Json, Outcome, PreviewPlan, SourceResult } from '../contracts/index.ts';
+import type { Asker, Json, Outcome, PreviewPlan, SourceResult } from '../contracts/index.ts';
 import { rawFrom } from '../tools/index.ts';
 import { askerOf, bench, decision, definition, fakeSource, manualClock, never, ok, policyOf } from './fixtures.ts';
 import { refuseAsker } from './refuse-asker.ts';
@@ -110,6 +110,27 @@ describe('asking', () => {
     expect(source.calls[0]?.args).toEqual({ transaction: 'T-2' });
   });
 
+  test('a tool that is another one by the time of the yes is not run', async () => {
+    const changed = { ...REFUND, ref: { ...REFUND.ref, fingerprint: 'of another definition' } };
+    const source = fakeSource({ refund: () => ok('refunded') });
+    const other = fakeSource({ refund: () => ok('refunded') });
+    const laterFinds = [{ tool: changed, source }, { tool: REFUND, source: other }, undefined];
+    for (const later of laterFinds) {
+      let asked = false;
+      const asker: Asker = {
+        async ask() {
+          asked = true;
+          return YES;
+        },
+      };
+      const find = () => (asked ? later : { tool: REFUND, source });
+      const outcome = await bench([REFUND], source, { policy: askRefund(), asker, find }).call('refund');
+      expect(outcome).toMatchObject({ kind: 'failed', failure: { executed: 'not_executed', retryable: false } });
+      expect(texts(outcome)).toContain('is not the one that was approved any more');
+    }
+    expect([...source.calls, ...other.calls]).toEqual([]);
+  });
+
   test('arguments that the approver changed to something that does not fit are denied', async () => {
     const tool = definition('refund', { inputSchema: { type: 'object', required: ['transaction'] } });
     const source = fakeSource({ refund: () => ok('refunded') });
@@ -203,6 +224,19 @@ describe("facts from the author's preview", () => {
     expect((await call('refund', { t: 'T-1' })).kind).toBe('ok');
     expect(questions.map(({ facts }) => facts)).toEqual([{ of: 'T-1' }, { of: 'T-2' }]);
     expect(recorder.intents[0]).toMatchObject({ args: { t: 'T-2' }, facts: { of: 'T-2' } });
+  });
+
+  test('arguments that the approver changed and that have no facts are asked about without them', async () => {
+    const preview = async (_tool: string, args: Json) => {
+      if ((args as { t: string }).t === 'T-2') throw new Error('no such transaction');
+      return { amount: 5 };
+    };
+    const source = fakeSource({ refund: () => ok('refunded') }, { preview });
+    const { asker, questions } = askerOf({ ...YES, args: { t: 'T-2' } }, { answer: 'deny', by: 'Ada' });
+    const { call } = bench([AUTHORED], source, { policy: askRefund(), asker });
+    expect((await call('refund', { t: 'T-1' })).kind).toBe('denied');
+    expect(questions[1]?.factsMissing).toContain('no such transaction');
+    expect(source.calls).toEqual([]);
   });
 
   test('a policy may decide on the facts, without a person', async () => {

@@ -61,12 +61,16 @@ export async function decide(path: Path, call: Call, prepared: Prepared): Promis
     const reply = await ask(path, call, { tool: prepared.tool, args, facts, decision: judged });
     if ('stage' in reply) return reply;
     call.ledger.asked = reply;
+    const another = compareTool(path, call, prepared);
+    if (another) return another;
     const edited = editedArguments(reply, args);
     if (edited) {
       const bad = edited === 'unusable' ? notAnObject('The approver') : await unfit(call, prepared, edited);
       if (bad || edited === 'unusable') return bad ?? notAnObject('The approver');
       args = edited;
       facts = openFacts(prepared);
+      // Nobody has seen what the new arguments would do, nor that it isn't known.
+      if (facts.state === 'not_gathered') continue;
     } else {
       const moved = await compareFacts(path, call, prepared, args, facts);
       if (moved) return moved;
@@ -144,6 +148,16 @@ async function unfit(call: Call, { tool }: Prepared, args: FixedArguments): Prom
   if (bad?.outcome.kind !== 'invalid') return bad;
   const text = 'The arguments were changed after the call was made, and no longer fit the tool, so it was not run.';
   return refused('denied', [reason('changed_arguments_invalid', text), ...bad.outcome.reasons]);
+}
+
+/** A question may stand for hours, and a server may change its tools meanwhile: a yes to one tool is none to another. */
+function compareTool(path: Path, call: Call, { tool, source }: Prepared): Ended | undefined {
+  const now = path.find(call.request.name);
+  if (now?.source === source && now.tool.ref.fingerprint === tool.ref.fingerprint) return undefined;
+  const text =
+    `The tool "${tool.ref.name}" is not the one that was approved any more: its definition changed, or it is gone. ` +
+    'It was not run. If it is still listed, make the call again to have it approved as it is now.';
+  return ended(failed(text, 'not_executed', { category: 'business' }));
 }
 
 /** After an approval the preview runs again: what was approved must still be what would happen. */
