@@ -62,6 +62,8 @@ export async function execute(path: Path, call: Call, { permit }: Committed): Pr
       path.clock.now() + wait < deadline;
     if (!goesOn) return ran(permit, { kind: 'failed', failure });
     if (!(await waited(path, call, wait))) return ran(permit, cancelled(call.ctx.signal, failure.executed));
+    // On a machine that slept the wait was longer: a try without time would only be started and given up.
+    if (path.clock.now() >= deadline) return ran(permit, { kind: 'failed', failure });
   }
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Json, Outcome, SourceResult } from '../contracts/index.ts';
 import { outcomeToToolResult, rawFrom, rawJson } from '../tools/index.ts';
-import { bench, definition, fakeSource, ok } from './fixtures.ts';
+import { bench, definition, fakeSource, manualClock, ok } from './fixtures.ts';
 import { resultReader } from './result-reader.ts';
 import { createResultStore } from './result-store.ts';
 
@@ -150,6 +150,23 @@ describe('size', () => {
     expect(block.length).toBeLessThan(4_000);
     expect(await readAll(b, handleIn(block))).toBe(BIG);
   });
+});
+
+test('a long failure of several tries keeps to the budget, tries included', async () => {
+  const failure = {
+    category: 'transient',
+    retryable: true,
+    message: 'm'.repeat(50_000),
+    executed: 'not_executed',
+    attempts: [],
+    alternatives: ['a'.repeat(50_000)],
+  } as const;
+  const clock = manualClock();
+  const source = fakeSource({ big: () => ({ kind: 'failure', failure }) });
+  const { call } = bench([definition('big')], source, { clock, limits: { maxResultChars: 2_000 } });
+  const outcome = await clock.until(call('big'));
+  expect(source.calls.length).toBeGreaterThan(1);
+  expect(JSON.stringify(outcomeToToolResult('toolu_1', outcome)).length).toBeLessThan(12_000);
 });
 
 describe('the store of results', () => {

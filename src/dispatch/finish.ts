@@ -4,6 +4,9 @@ import type { Call, Path, Ran } from './call-path.ts';
 import { errorText, failed, issueReasons } from './outcomes.ts';
 import { quietly } from './quietly.ts';
 
+/** Longest line, in characters, that says what was tried or what could be tried instead. */
+const MOST_LINE = 1_000;
+
 type Ok = Extract<Outcome, { kind: 'ok' }>;
 
 /** What the caller gets of what ran. For the relay, and for previews, that is the result as received. */
@@ -20,18 +23,23 @@ function bounded(path: Path, call: Call, outcome: Outcome): Outcome {
   if (outcome.kind !== 'failed' && outcome.kind !== 'cancelled') return outcome;
   const { failure } = outcome;
   const most = path.limits.maxResultChars;
-  const long = failure.message.length > most;
+  const { message, attempts, alternatives } = failure;
   const partial =
     failure.partial && failure.partial.text.length > most ? shortened(path, call, failure.partial) : undefined;
-  if (!long && !partial) return outcome;
   return {
     ...outcome,
     failure: {
       ...failure,
-      ...(long && { message: `${cutAt(failure.message, most)}…` }),
+      message: cut(message, most),
+      attempts: attempts.map((line) => cut(line, MOST_LINE)),
+      ...(alternatives && { alternatives: alternatives.map((line) => cut(line, MOST_LINE)) }),
       ...(partial && { partial }),
     },
   };
+}
+
+function cut(text: string, most: number): string {
+  return text.length > most ? `${cutAt(text, most)}…` : text;
 }
 
 function shortened(path: Path, call: Call, partial: RawJson): RawJson {

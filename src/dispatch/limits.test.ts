@@ -249,6 +249,16 @@ describe('retries', () => {
     expect(failureOf(outcome).attempts).toHaveLength(2);
   });
 
+  test('a wait that lasts past the hard limit is followed by no other try', async () => {
+    const clock = manualClock();
+    const late = { ...clock, after: (ms: number, then: () => void) => clock.after(ms === 250 ? 5_000 : ms, then) };
+    const source = fakeSource({ work: () => failing() });
+    const { call } = bench([definition('work')], source, { clock: late });
+    const outcome = await clock.until(call('work', {}, { ctx: { hardMs: 1_000 } }));
+    expect(failureOf(outcome)).toMatchObject({ executed: 'not_executed' });
+    expect(source.calls).toHaveLength(1);
+  });
+
   test('cancelling ends the wait between two tries', async () => {
     const cancel = new AbortController();
     const handler: Handler = () => {
