@@ -145,6 +145,26 @@ describe('a request', () => {
     expect(requests[0]?.body.max_tokens).toBe(7);
   });
 
+  test('has the fields that the model was made with, under those that it brings itself', async () => {
+    const { url, requests } = await server(answerStream(WHOLE));
+    const fields = {
+      thinking: { type: 'adaptive' },
+      cache_control: { type: 'ephemeral' },
+      messages: [],
+      betas: ['c-1'],
+    };
+    await modelAt(url, { request: fields, betas: ['a-1'] }).respond(REQUEST, watch().ctx);
+    expect(requests[0]?.body).toEqual({
+      ...(REQUEST as JsonObject),
+      thinking: { type: 'adaptive' },
+      cache_control: { type: 'ephemeral' },
+      model: 'claude-opus-5-5',
+      stream: true,
+      max_tokens: 32_000,
+    });
+    expect(requests[0]?.headers['anthropic-beta']).toBe('a-1,c-1');
+  });
+
   test('goes to ANTHROPIC_BASE_URL with the key of the environment', async () => {
     const { url, requests } = await server(answerStream(WHOLE));
     vi.stubEnv('ANTHROPIC_BASE_URL', url);
@@ -245,6 +265,14 @@ describe('waiting', () => {
 });
 
 describe('an end without a reply', () => {
+  test('names the request, as whoever looks into it will ask for it', async () => {
+    const refused = { type: 'error', error: { type: 'invalid_request_error', message: 'bad' } };
+    const { url } = await server(answerJson(400, refused, { 'request-id': 'req_011' }));
+    expect((await failureOf(modelAt(url).respond(REQUEST, watch().ctx))).message).toContain('req_011');
+    const inBody = await server(answerJson(400, { ...refused, request_id: 'req_022' }));
+    expect((await failureOf(modelAt(inBody.url).respond(REQUEST, watch().ctx))).message).toContain('req_022');
+  });
+
   test.each([
     [400, 'model_request_refused', 'invalid_request_error', 'messages.0: bad'],
     [401, 'model_key_refused', 'authentication_error', 'invalid x-api-key'],

@@ -11,6 +11,7 @@ import {
   type Endpoint,
   isConnectionError,
   statusFailure,
+  statusOfError,
   stopped,
 } from './errors.ts';
 import { arrayOf, copyOf, isObject, parseJson } from './json-shape.ts';
@@ -28,6 +29,11 @@ export interface AnthropicOptions extends RetryOptions {
   readonly baseURL?: string;
   /** For requests that name none. Default: what the model can give, at most 32,000. */
   readonly maxTokens?: number;
+  /**
+   * Messages API fields of every request that doesn't bring them itself, e.g. `{thinking: {type: 'adaptive'}}`, or
+   * `{cache_control: {type: 'ephemeral'}}` to have what was said cached from turn to turn.
+   */
+  readonly request?: JsonObject;
   /** Beta features, sent as `anthropic-beta`. */
   readonly betas?: readonly string[];
   /** Sent with every request. */
@@ -119,7 +125,7 @@ async function createClient(options: AnthropicOptions, endpoint: Endpoint): Prom
 
 function requestBody(id: string, request: Json, options: AnthropicOptions): JsonObject {
   if (!isObject(request)) throw new TypeError('a Messages API request is a JSON object');
-  const { thread: _thread, betas, ...body } = copyOf(request);
+  const { thread: _thread, betas, ...body } = copyOf({ ...options.request, ...request });
   const limit = modelFacts(id)?.maxOutput ?? CAUTIOUS_MAX_TOKENS;
   const allBetas = [...new Set([...(options.betas ?? []), ...arrayOf(betas)])];
   return {
@@ -194,25 +200,12 @@ async function* streamEvents(
   }
 }
 
-/** Statuses of the error types that the API sends inside a stream, where there is no HTTP status any more. */
-const STATUS_OF_TYPE: ReadonlyMap<string, number> = new Map([
-  ['invalid_request_error', 400],
-  ['authentication_error', 401],
-  ['permission_error', 403],
-  ['not_found_error', 404],
-  ['request_too_large', 413],
-  ['rate_limit_error', 429],
-  ['api_error', 500],
-  ['timeout_error', 504],
-  ['overloaded_error', 529],
-]);
-
 function failureOf(error: unknown, endpoint: Endpoint): unknown {
   if (!(error instanceof Error)) return error;
   const inBody = 'error' in error ? error.error : undefined;
-  const type = isObject(inBody) && isObject(inBody.error) ? inBody.error.type : undefined;
   const fromHttp = 'status' in error && typeof error.status === 'number' ? error.status : undefined;
-  const status = fromHttp ?? (inBody === undefined ? undefined : (STATUS_OF_TYPE.get(String(type)) ?? 500));
+  const status =
+    fromHttp ?? (inBody === undefined ? undefined : statusOfError(isObject(inBody) ? inBody.error : undefined));
   if (status !== undefined) {
     const headers = 'headers' in error && error.headers instanceof Headers ? error.headers : undefined;
     const body = inBody === undefined ? error.message.replace(/^\d+ /, '') : JSON.stringify(inBody);

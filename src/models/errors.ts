@@ -23,6 +23,32 @@ interface HttpFailure {
 
 const EXCERPT = 300;
 
+/** Statuses of the kinds of error that are told where there is no HTTP status: inside a stream, or with HTTP 200. */
+const STATUS_OF_KIND: ReadonlyMap<unknown, number> = new Map([
+  ['invalid_request_error', 400],
+  ['BadRequestError', 400],
+  ['authentication_error', 401],
+  ['invalid_api_key', 401],
+  ['permission_error', 403],
+  ['not_found_error', 404],
+  ['NotFoundError', 404],
+  ['request_too_large', 413],
+  ['rate_limit_error', 429],
+  ['rate_limit_exceeded', 429],
+  ['api_error', 500],
+  ['server_error', 500],
+  ['timeout_error', 504],
+  ['overloaded_error', 529],
+]);
+
+/** The HTTP status that an error object without one stands for; 500 for a kind that isn't known. */
+export function statusOfError(error: unknown): number {
+  if (!isObject(error)) return 500;
+  const { code, type } = error;
+  if (typeof code === 'number' && code >= 400 && code < 600) return code;
+  return STATUS_OF_KIND.get(code) ?? STATUS_OF_KIND.get(type) ?? 500;
+}
+
 /** The base URL without what must not be printed. */
 function printableUrl(url: string): string {
   try {
@@ -48,6 +74,13 @@ function serverWords(body: string): string {
     if (typeof words === 'string' && words.trim() !== '') return excerpt(words);
   }
   return excerpt(body);
+}
+
+/** What the provider calls this request, for whoever asks it about the error. */
+function requestId({ headers, body }: HttpFailure): string {
+  const parsed = parseJson(body);
+  const inBody = isObject(parsed) && typeof parsed.request_id === 'string' ? parsed.request_id : '';
+  return excerpt(headers?.get('request-id') ?? headers?.get('x-request-id') ?? inBody);
 }
 
 const CONNECT_CODES = new Set([
@@ -149,9 +182,11 @@ export function badAnswer(endpoint: Endpoint, contentType: string, body: string)
  * The error for an HTTP status: 408, 409, 429 and 5xx may be tried again (as may whatever the server marks with
  * `x-should-retry: true`), all others are final.
  */
-export function statusFailure({ status, headers, body }: HttpFailure, endpoint: Endpoint): Transient | BridleError {
-  const words = serverWords(body);
-  const said = words === '' ? '' : ` It said: ${words}`;
+export function statusFailure(failure: HttpFailure, endpoint: Endpoint): Transient | BridleError {
+  const { status, headers } = failure;
+  const words = serverWords(failure.body);
+  const id = requestId(failure);
+  const said = `${words === '' ? '' : ` It said: ${words}`}${id === '' ? '' : ` (request ${id})`}`;
   const url = printableUrl(endpoint.url);
   const retryMark = headers?.get('x-should-retry');
   const passing = status === 408 || status === 409 || status === 429 || status >= 500;

@@ -8,6 +8,7 @@ import {
   type Endpoint,
   isConnectionError,
   statusFailure,
+  statusOfError,
   stopped,
 } from '../errors.ts';
 import { copyOf, isObject, parseJson } from '../json-shape.ts';
@@ -27,6 +28,8 @@ export interface OpenAIOptions extends RetryOptions {
   readonly apiKey?: string;
   /** For requests that name none. Default: the server's own limit. */
   readonly maxTokens?: number;
+  /** Chat completions fields of every request that doesn't bring them itself, e.g. `{reasoning_effort: 'low'}`. */
+  readonly request?: JsonObject;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The longest that one attempt may take, streaming included, in ms; default 30 minutes. */
@@ -58,6 +61,7 @@ export function openaiModel(id: string, options: OpenAIOptions = {}): Model {
         ...(request.max_tokens === undefined && options.maxTokens !== undefined && { max_tokens: options.maxTokens }),
       };
       const body: JsonObject = {
+        ...options.request,
         model: id,
         ...toChatRequest(copyOf(whole), { tokensField: target.isPublic ? 'max_completion_tokens' : 'max_tokens' }),
       };
@@ -191,7 +195,6 @@ function throwIfError(chunk: JsonObject, text: string, target: Endpoint): void {
   if (error === undefined || error === null) {
     if (chunk.object !== 'error') return;
   }
-  const code = isObject(error) ? error.code : chunk.code;
-  const status = typeof code === 'number' && code >= 400 && code < 600 ? code : 500;
+  const status = statusOfError(isObject(error) ? error : chunk);
   throw statusFailure({ status, headers: undefined, body: text }, target);
 }

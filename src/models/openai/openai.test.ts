@@ -202,6 +202,13 @@ describe('a reply', () => {
   });
 });
 
+test('a request has the fields that the model was made with, under those that it brings itself', async () => {
+  const { url, requests } = await server(answerStream(chatStream([chunk({ content: 'x' }, 'stop')])));
+  const model = modelAt(url, { request: { reasoning_effort: 'low', temperature: 1, stream: false } });
+  await model.respond({ ...REQUEST, temperature: 0 }, watch().ctx);
+  expect(requests[0]?.body).toMatchObject({ reasoning_effort: 'low', temperature: 0, stream: true });
+});
+
 describe('the key', () => {
   const answer = answerStream(chatStream([chunk({ content: 'x' }), chunk({}, 'stop')]));
 
@@ -273,6 +280,19 @@ describe('an end without a reply', () => {
     expect(error.message).toContain('context too long');
   });
 
+  test.each([
+    [{ type: 'invalid_request_error', code: null }, 'model_request_refused'],
+    [{ type: 'invalid_request_error', code: 'context_length_exceeded' }, 'model_request_refused'],
+    [{ type: 'BadRequestError' }, 'model_request_refused'],
+    [{ type: 'authentication_error' }, 'model_key_refused'],
+  ])('in the middle of a stream, of a kind that stays, is not asked for again: %j', async (kind, code) => {
+    const told = { error: { message: 'no such thing', ...kind } };
+    const { url, requests } = await server(answerStream(chatStream([chunk({ content: 'x' }), told])));
+    const error = await failureOf(modelAt(url).respond(REQUEST, watch().ctx));
+    expect(error.code).toBe(code);
+    expect(requests).toHaveLength(1);
+  });
+
   test('stopping in the middle of a stream ends it at once', async () => {
     const { url, requests } = await server(
       answerStream(`data: ${JSON.stringify(chunk({ content: 'x' }))}\n\n`, { ending: 'hang' }),
@@ -282,6 +302,15 @@ describe('an end without a reply', () => {
     expect(error.code).toBe('model_aborted');
     expect(requests).toHaveLength(1);
   });
+});
+
+test('a model that reasons for long is heard to be alive', async () => {
+  const thought = chunk({ reasoning_content: 'Hm.' });
+  const { url } = await server(answerStream(chatStream([thought, thought, chunk({ content: 'x' }, 'stop')])));
+  const { ctx, events } = watch();
+  const reply = await modelAt(url).respond(REQUEST, ctx);
+  expect(events.filter((event) => event.type === 'ping').length).toBeGreaterThan(0);
+  expect((reply.message as JsonObject).content).toEqual([{ type: 'text', text: 'x' }]);
 });
 
 describe('waiting', () => {

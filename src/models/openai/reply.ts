@@ -139,7 +139,8 @@ export function createChatReply(model: string, usedIds: ReadonlySet<string>): Ch
         events.push(...text(refusal));
       }
       for (const piece of arrayOf(delta.tool_calls)) addCall(piece);
-      return events;
+      // Reasoning, and calls that are still being written, show nothing yet; that the model is alive they do.
+      return events.length > 0 ? events : [{ type: 'ping' }];
     },
     finish(sawDone) {
       if (!started || (finishReason === undefined && !sawDone)) return undefined;
