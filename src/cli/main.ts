@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { CommandIo } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { columns, helpOf } from './help.ts';
+import { watchOutput } from './output.ts';
 
 /**
  * Runs the command line. `--version` and `--help` are answered from the table alone, so that they cost little more
@@ -11,6 +12,15 @@ import { columns, helpOf } from './help.ts';
  * @returns the exit status
  */
 export async function main(args: readonly string[], io: CommandIo = processIo()): Promise<number> {
+  const written = watchOutput(io);
+  const status = await answer(args, io);
+  const failure = await written();
+  if (failure === undefined) return status;
+  const { reportUnwritten } = await import('./run-command.ts');
+  return reportUnwritten(failure, io);
+}
+
+async function answer(args: readonly string[], io: CommandIo): Promise<number> {
   const [name, ...rest] = args;
   if (name === '--version' || name === '-V' || name === '-v') {
     io.stdout.write(`${version()}\n`);
@@ -20,7 +30,7 @@ export async function main(args: readonly string[], io: CommandIo = processIo())
     io.stdout.write(overview());
     return 0;
   }
-  if (name === 'help') return main([...rest.slice(0, 1), '--help'], io);
+  if (name === 'help') return answer([...rest.slice(0, 1), '--help'], io);
   const spec = COMMANDS.find((command) => command.name === name);
   const options = rest.includes('--') ? rest.slice(0, rest.indexOf('--')) : rest;
   if (spec && options.some((arg) => arg === '--help' || arg === '-h')) {

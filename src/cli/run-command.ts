@@ -22,6 +22,16 @@ export async function runCommand(
   }
 }
 
+/** Reports that what a command said on stdout didn't get there; its own exit status says nothing then. */
+export function reportUnwritten(cause: Error, io: CommandIo): number {
+  const hint = 'Free space on its disk, or send the output somewhere else.';
+  const error = new BridleError('output_not_written', `The output could not be written: ${cause.message}.`, {
+    cause,
+    hint,
+  });
+  return report(error, io, false);
+}
+
 function unknownCommand(name: string): BridleError {
   const near = nearest(
     name,
@@ -58,6 +68,7 @@ function report(error: unknown, io: CommandIo, json: boolean): number {
   io.stderr.write(
     "  This is a fault of bridle's own; please report it with what you ran. BRIDLE_DEBUG=1 shows where.\n",
   );
-  if (io.env.BRIDLE_DEBUG && error instanceof Error) io.stderr.write(`${error.stack ?? ''}\n`);
+  if (io.env.BRIDLE_DEBUG && error instanceof Error)
+    io.stderr.write(`${printable(error.stack ?? '', { newlines: true })}\n`);
   return EXIT.failed;
 }
