@@ -2,6 +2,8 @@ import { printable } from '../../tools/index.ts';
 
 const KEPT = 5;
 const MAX_LINE = 200;
+/** More than is shown is read of a line, so that no secret is cut in two before it is taken out. */
+const MAX_READ = 8192;
 
 export interface NoiseLog {
   add(line: string): void;
@@ -22,7 +24,7 @@ export function noiseLog(clean: (text: string) => string): NoiseLog {
     add(line) {
       all += 1;
       sinceStart += 1;
-      if (first.length < KEPT) first.push(clean(printable(line, { maxLength: MAX_LINE })));
+      if (first.length < KEPT) first.push(printable(clean(line.slice(0, MAX_READ)), { maxLength: MAX_LINE }));
     },
     restart() {
       sinceStart = 0;

@@ -35,30 +35,3 @@ export function serverFingerprint(url: URL): string;
 export function serverFingerprint(where: string | URL, args: readonly string[] = []): string {
   return sha256(JSON.stringify(typeof where === 'string' ? [where, ...args] : { url: where.origin + where.pathname }));
 }
-
-const SECRET_NAME = /(token|secret|passw(or)?d|api[-_]?key|credential|bearer|auth)/i;
-const HIDDEN = '***';
-
-/** The command line for messages: values of options that are named like secrets, and passwords in URLs, are hidden. */
-export function commandLine(server: Pick<StdioServer, 'command' | 'args'>): string {
-  let hideNext = false;
-  const shown = (server.args ?? []).map((arg) => {
-    const hide = hideNext;
-    hideNext = arg.startsWith('-') && !arg.includes('=') && SECRET_NAME.test(arg);
-    if (hide && !arg.startsWith('-')) return HIDDEN;
-    const equals = arg.indexOf('=');
-    if (equals > 0 && SECRET_NAME.test(arg.slice(0, equals))) return `${arg.slice(0, equals + 1)}${HIDDEN}`;
-    return arg.replace(/(:\/\/[^/@\s:]*):[^/@\s]+@/, `$1:${HIDDEN}@`);
-  });
-  const line = [server.command, ...shown].map((part) => (/\s/.test(part) ? JSON.stringify(part) : part)).join(' ');
-  return line.length > 300 ? `${line.slice(0, 299)}…` : line;
-}
-
-/** Replaces the values of the entry's own environment, so that a server that prints its key doesn't print it here. */
-export function withoutSecrets(text: string, env: Readonly<Record<string, string>> = {}): string {
-  let clean = text;
-  for (const [name, value] of Object.entries(env)) {
-    if (value.length >= 8) clean = clean.replaceAll(value, `\${${name}}`);
-  }
-  return clean;
-}

@@ -17,7 +17,8 @@ import { listenForChanges } from './listen.ts';
 import { noiseLog } from './noise-log.ts';
 import { CODES } from './protocol.ts';
 import { restartGuard } from './restart-guard.ts';
-import { commandLine, type StdioServer, serverFingerprint, withoutSecrets } from './server.ts';
+import { commandLine, withoutSecrets } from './secrets.ts';
+import { type StdioServer, serverFingerprint } from './server.ts';
 import type { RequestContext } from './session.ts';
 import { type Live, type StartPlan, startServer } from './start-server.ts';
 import type { Launch, StdioProcess } from './stdio-process.ts';
@@ -74,11 +75,13 @@ export async function closeAll(): Promise<void> {
 export function connectStdio(server: StdioServer, options: StdioOptions = {}): StdioConnection {
   const args = server.args ?? [];
   const root = options.projectRoot ?? process.cwd();
+  const clean = (text: string) => withoutSecrets(text, server.env);
   const launch: Launch = {
     command: server.command,
     args,
     env: childEnvironment(process.env, server.env),
     cwd: server.cwd === undefined ? root : resolve(root, server.cwd),
+    clean,
     ...(server.maxFrameBytes !== undefined && { maxFrameBytes: server.maxFrameBytes }),
     ...(options.stopMs !== undefined && { stopMs: options.stopMs }),
   };
@@ -88,8 +91,7 @@ export function connectStdio(server: StdioServer, options: StdioOptions = {}): S
     fingerprint: serverFingerprint(server.command, args),
     trustAnnotations: server.trustAnnotations ?? false,
   };
-  const clean = (text: string) => withoutSecrets(text, server.env);
-  const name = `MCP server ${printable(JSON.stringify(server.key))} (${printable(clean(commandLine(server)))})`;
+  const name = `MCP server ${printable(JSON.stringify(server.key))} (${printable(commandLine(server))})`;
   const guard = restartGuard(name);
   const noise = noiseLog(clean);
   const listeners = new Set<(method: string, params: RawJson) => void>();
@@ -123,7 +125,6 @@ export function connectStdio(server: StdioServer, options: StdioOptions = {}): S
     probeMs: options.probeMs ?? PROBE_MS,
     capabilities: options.capabilities ?? {},
     noise,
-    clean,
     proven: (proof) => eraVerdicts.keep(ref.fingerprint, proof),
     stray() {
       stray += 1;

@@ -12,8 +12,8 @@ export interface Launch {
   readonly maxFrameBytes?: number;
   /** How long each step of a shutdown (stdin closed, SIGTERM) is waited for. Default 2,000. */
   readonly stopMs?: number;
-  /** How many lines of stderr are kept for messages. Default 20. */
-  readonly stderrLines?: number;
+  /** Takes secrets out of a line of stderr. */
+  clean?(line: string): string;
 }
 
 /** How a child stopped being of use. */
@@ -35,6 +35,8 @@ export interface StdioProcess {
   stop(): Promise<void>;
 }
 
+/** How much of stderr is kept for messages. */
+const STDERR_LINES = 20;
 /** After an exit, how long more of what the child wrote is waited for; a grandchild may hold the pipe open for ever. */
 const DRAIN_MS = 100;
 const STREAM_GRACE_MS = 500;
@@ -48,7 +50,7 @@ export function startProcess(
   launch: Launch,
   on: { line(line: string): void; end(end: ProcessEnd): void },
 ): StdioProcess {
-  const stderr = tail(launch.stderrLines ?? 20);
+  const stderr = tail(STDERR_LINES, launch.clean);
   const stopMs = launch.stopMs ?? 2000;
   const maxFrameBytes = launch.maxFrameBytes ?? MAX_FRAME_BYTES;
   let ended = false;

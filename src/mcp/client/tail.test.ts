@@ -24,3 +24,10 @@ test('characters split over chunks survive, and what could fool a reader goes', 
   for (const byte of bytes) end.push(Buffer.from([byte]));
   expect(end.lines()).toEqual(['žluť red desrever']);
 });
+
+test('a secret is taken out before a line is cut, so that no part of it is shown', () => {
+  const end = tail(2, (line) => line.replaceAll('hunter2-hunter2', '…'));
+  end.push(Buffer.from(`${'x'.repeat(490)}hunter2-hunter2\n${'y'.repeat(490)}hunter2-hun`));
+  end.push(Buffer.from('ter2'));
+  expect(end.lines().join()).not.toContain('hunter2');
+});

@@ -1,0 +1,73 @@
+import type { StdioServer } from './server.ts';
+
+const SECRET_NAME =
+  /(token|secret|passw(or)?d|passphrase|(^|[-_])(pwd|pat)$|(^|[-_])key$|api[-_]?key|credential|bearer|auth|cookie)/i;
+const HIDDEN = '***';
+/** Too short to be a secret, and too common to be replaced wherever it stands. */
+const SHORTEST_SECRET = 8;
+
+/** Keys that their issuers made recognisable, wherever they stand. */
+const KNOWN_SHAPE = /\b(?:sk-|gh[opsur]_|github_pat_|glpat-|xox[abeprs]-|AKIA|AIza|ya29\.|eyJ[\w-]+\.)[\w./+=-]{8,}/g;
+const HEADER_OPTION = /^(-H|--?headers?)$/i;
+
+function hiddenIn(arg: string): string {
+  return (
+    arg
+      // In a URL: a password, or all of what stands for one, and parameters.
+      .replace(/(:\/\/[^/@\s:]*):[^/@\s]+@/g, `$1:${HIDDEN}@`)
+      .replace(/:\/\/[^/@\s:]+@/g, `://${HIDDEN}@`)
+      .replace(/([?&;])([^=&;#\s]+)=[^&;#\s]+/g, (all, before, name) =>
+        SECRET_NAME.test(name) ? `${before}${name}=${HIDDEN}` : all,
+      )
+      // In JSON that is passed as an argument.
+      .replace(/"([^"]+)"(\s*:\s*)"(?:[^"\\]|\\.)*"/g, (all, name, colon) =>
+        SECRET_NAME.test(name) ? `"${name}"${colon}"${HIDDEN}"` : all,
+      )
+      .replace(/\b(Bearer|Basic)\s+\S+/gi, `$1 ${HIDDEN}`)
+      .replace(KNOWN_SHAPE, HIDDEN)
+  );
+}
+
+/** `NAME=value` and `Name: value`, hidden after the sign when `always` or when the name says that it is a secret. */
+function hiddenValue(arg: string, always: boolean): string {
+  const pair = /^(-*[\w.-]+)(\s*[:=]\s*)(?!\/\/)(.+)$/s.exec(arg);
+  if (!pair) return hiddenIn(arg);
+  const [, name = '', sign = '', value = ''] = pair;
+  if (always || SECRET_NAME.test(name)) return `${name}${sign}${HIDDEN}`;
+  // `--env=NAME=value` and `--header=Name:value` hold a pair of their own.
+  return `${name}${sign}${hiddenValue(value, HEADER_OPTION.test(name))}`;
+}
+
+/**
+ * The command line for messages. Hidden are the values of options, variables, headers, URL parameters and JSON members
+ * that are named like secrets, every header, passwords in URLs, what is shaped like a well-known kind of key, and the
+ * values of the entry's own environment.
+ */
+export function commandLine(server: Pick<StdioServer, 'command' | 'args' | 'env'>): string {
+  let previous = '';
+  const shown = (server.args ?? []).map((arg) => {
+    const option = previous;
+    previous = arg;
+    if (HEADER_OPTION.test(option)) return hiddenValue(arg, true);
+    const isValue = option.startsWith('-') && !option.includes('=') && !arg.startsWith('-');
+    return isValue && SECRET_NAME.test(option) ? HIDDEN : hiddenValue(arg, false);
+  });
+  const words = [server.command, ...shown].map((part) => withoutSecrets(part, server.env));
+  const line = words.map((part) => (/\s/.test(part) ? JSON.stringify(part) : part)).join(' ');
+  return line.length > 300 ? `${line.slice(0, 299)}…` : line;
+}
+
+/**
+ * Replaces the values of the entry's own environment, so that a server that prints its key doesn't print it here. Of a
+ * value of several lines each line counts, because what a server prints is read line by line.
+ *
+ * @param text whole lines: a secret that was cut in two is not found
+ */
+export function withoutSecrets(text: string, env: Readonly<Record<string, string>> = {}): string {
+  const secrets = Object.entries(env)
+    .flatMap(([name, value]) => [value, ...value.split(/\r?\n/)].map((part) => ({ name, part: part.trim() })))
+    .filter(({ part }) => part.length >= SHORTEST_SECRET)
+    // A value that contains another goes first: else what is left of it would stay.
+    .sort((a, b) => b.part.length - a.part.length);
+  return secrets.reduce((clean, { name, part }) => clean.replaceAll(part, `\${${name}}`), text);
+}
