@@ -1,4 +1,4 @@
-import type { Asker, Reason, ToolDefinition } from '../contracts/index.ts';
+import type { Asker, Reason } from '../contracts/index.ts';
 import { ruleFor } from '../policy/index.ts';
 
 const DEFAULT_HOW = `run with --allow '{rule}', or add "{rule}" to permissions.allow in bridle.json`;
@@ -14,7 +14,7 @@ export function refuseAsker(how: string = DEFAULT_HOW): Asker {
     ask: async ({ tool, decision }) => {
       const rule = decision.reasons.find(({ code }) => code === 'ask_rule');
       if (rule) return { answer: 'deny', by: 'nobody', reason: askRuleReason(rule) };
-      const way = how.replaceAll('{rule}', () => pasteable(tool)).replace(/[.\s]+$/, '');
+      const way = how.replaceAll('{rule}', () => ruleFor(tool)).replace(/[.\s]+$/, '');
       const reason = `It needs a person's approval, and nobody could be asked here. To allow it: ${way}.`;
       return { answer: 'deny', by: 'nobody', reason };
     },
@@ -25,10 +25,4 @@ export function refuseAsker(how: string = DEFAULT_HOW): Asker {
 function askRuleReason({ source }: Reason): string {
   const place = source ? ` (${source.file}${source.line === undefined ? '' : `:${source.line}`})` : '';
   return `An ask rule${place} wants a person's word for each call, which no allow rule replaces, and nobody could be asked here. Run it where somebody can answer, or take the ask rule out.`;
-}
-
-/** The rule goes into a shell and into JSON by hand: a tool whose name has anything special is named by its wire name. */
-function pasteable(tool: ToolDefinition): string {
-  const rule = ruleFor(tool);
-  return /^[\w./:@-]+$/.test(rule) ? rule : tool.ref.name;
 }

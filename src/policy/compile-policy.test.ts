@@ -67,6 +67,21 @@ describe('which tools a rule names', () => {
     }
   });
 
+  test("a tool of this process that is called like a server's is allowed by its own name only", () => {
+    const poser = tool(null, 'mcp__fs__read');
+    expect(ruleFor(poser)).toBe(wireName(null, 'mcp__fs__read'));
+    expect(effectOf({ allow: [ruleFor(poser)] }, poser)).toBe('allow');
+    expect(effectOf({ allow: [ruleFor(poser)] }, tool('fs', 'read'))).toBe('ask');
+  });
+
+  test('the rule suggested for a tool can be copied from a terminal and typed into a shell', () => {
+    for (const name of ["x' 'y", 'a"b', 'a\u200bb', 'a\nb', '$(id)', 'ä']) {
+      expect(ruleFor(tool('fs', name))).toBe(wireName('fs', name));
+      expect(effectOf({ allow: [ruleFor(tool('fs', name))] }, tool('fs', name))).toBe('allow');
+    }
+    expect(ruleFor(tool('jira', 'issue.get'))).toBe('mcp__jira__issue.get');
+  });
+
   test('the rule suggested for a tool names that tool and no other', () => {
     const name = fc.string({
       unit: fc.constantFrom('a', 'B', '_', '-', '.', '*', '(', ' ', 'é'),
@@ -76,7 +91,7 @@ describe('which tools a rule names', () => {
     const one = fc.tuple(fc.option(name), name).map(([server, text]) => tool(server, text));
     fc.assert(
       fc.property(one, one, (first, second) => {
-        fc.pre(!(first.ref.server === null && /^mcp__|[\s*(]/.test(first.ref.tool)));
+        fc.pre(!(first.ref.server === null && /[\s*(]/.test(first.ref.tool)));
         const { policy, problems } = compilePolicy([layer({ allow: [ruleFor(first)] })]);
         expect(problems).toEqual([]);
         expect(policy.view(who, first).effect).toBe('allow');
@@ -183,6 +198,20 @@ describe('invalid rules are reported and fail closed', () => {
     expect(effectOf({ deny: [rule] }, tool('other', 'tool'))).toBe(
       /^mcp__(\*|$)/.test(rule) && !rule.includes('read') ? 'deny' : 'ask',
     );
+  });
+
+  test.each([
+    ['*delete*', []],
+    ['*', []],
+    ['m*', []],
+    ['mcp*', ['rule_wide']],
+    ['mcp_*', ['rule_wide']],
+    ['MCP__*', ['rule_case']],
+  ] as const)("deny %s covers what it matches by its whole name, a server's tools too", (rule, problems) => {
+    expect(codes({ deny: [rule] })).toEqual(problems);
+    expect(effectOf({ deny: [rule] }, tool('fs', 'delete_file'))).toBe('deny');
+    expect(effectOf({ ask: [rule] }, tool('fs', 'delete_file'), 'bypassPermissions')).toBe('ask');
+    expect(effectOf({ allow: [rule] }, tool('fs', 'delete_file'))).toBe('ask');
   });
 
   test('a star alone is refused in allow with the reason, and covers everything in deny and ask', () => {

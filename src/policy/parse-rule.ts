@@ -2,7 +2,7 @@ import type { RuleKind } from './layer.ts';
 
 /**
  * What a rule names. `exact` is a whole name: of a tool, or of a server (`mcp__fs`). `glob` has wildcards in the tool
- * part only. `wide` has them anywhere: such a rule is not valid, and only ever denies or asks.
+ * part only. `wide` has them anywhere, and is for rules that deny or ask: an allow never crosses servers.
  */
 export type RuleTarget =
   | { readonly match: 'all' }
@@ -47,14 +47,24 @@ export function parseRule(kind: RuleKind, written: unknown): ParsedRule {
   if (paren >= 0) return withCondition(kind, text, text.slice(0, paren).trim());
   if (text.startsWith(MCP_PREFIX)) return mcpRule(kind, text);
   if (/\s/.test(text)) {
-    return invalid(kind, text, [bareTarget(text)], 'rule_spaces', 'has white space in a tool name of this process');
+    return invalid(
+      kind,
+      text,
+      bareTargets(kind, text),
+      'rule_spaces',
+      'has white space in a tool name of this process',
+    );
   }
   if (/^mcp__/i.test(text)) {
     const problem = 'is not read as an MCP rule: names are case-sensitive and the prefix is `mcp__`';
-    return invalid(kind, text, [bareTarget(text)], 'rule_case', problem);
+    const meant = mcpRule(kind, MCP_PREFIX + text.slice(MCP_PREFIX.length)).targets;
+    return invalid(kind, text, [...bareTargets(kind, text), ...meant], 'rule_case', problem);
   }
-  return { text, targets: [bareTarget(text)] };
+  if (/^mcp_?\*/.test(text)) return invalid(kind, text, bareTargets(kind, text), 'rule_wide', WIDE);
+  return { text, targets: bareTargets(kind, text) };
 }
+
+const WIDE = 'has a wildcard in the server part: a wildcard never crosses servers, so write one rule a server';
 
 function mcpRule(kind: RuleKind, text: string): ParsedRule {
   const server = serverGroup(text);
@@ -63,10 +73,7 @@ function mcpRule(kind: RuleKind, text: string): ParsedRule {
     const problem = 'names no server: write `mcp__<server>__<tool>`';
     return invalid(kind, text, [{ match: 'wide', text: `${text}*` }], 'rule_no_server', problem);
   }
-  if (server.includes('*')) {
-    const problem = 'has a wildcard in the server part: a wildcard never crosses servers, so write one rule a server';
-    return invalid(kind, text, wideTargets(text), 'rule_wide', problem);
-  }
+  if (server.includes('*')) return invalid(kind, text, wideTargets(text), 'rule_wide', WIDE);
   if (tool === '__') {
     const problem = `names no tool: write \`${text}*\` for all tools of the server`;
     return invalid(kind, text, [{ match: 'glob', text: `${text}*` }], 'rule_no_tool', problem);
@@ -86,8 +93,14 @@ function withCondition(kind: RuleKind, text: string, name: string): ParsedRule {
   return invalid(kind, text, [...named, whole], 'rule_without_meaning', problem);
 }
 
-function bareTarget(text: string): RuleTarget {
-  return text.includes('*') ? { match: 'glob', text } : { match: 'exact', text };
+/**
+ * A name without `mcp__`. With a wildcard it allows tools of this process only; a deny or ask also covers the tools of
+ * servers whose whole name it matches, as whoever writes `*delete*` under `deny` means those too.
+ */
+function bareTargets(kind: RuleKind, text: string): RuleTarget[] {
+  if (!text.includes('*')) return [{ match: 'exact', text }];
+  const own: RuleTarget = { match: 'glob', text };
+  return kind === 'allow' ? [own] : [own, { match: 'wide', text }];
 }
 
 /** `mcp__git*` covers the tools of the servers that it names, so it gets both readings. */

@@ -21,8 +21,8 @@ export interface ToolNames {
 export function toolNames(tool: ToolDefinition): ToolNames {
   const { server, tool: name } = tool.ref;
   if (server === null) {
-    const strict = name.startsWith(MCP_PREFIX) ? [] : [name];
-    return { strict, wide: distinct([name, tool.ref.name]) };
+    const wire = wireName(null, name);
+    return { strict: name.startsWith(MCP_PREFIX) ? [wire] : [name, wire], wide: distinct([name, wire, tool.ref.name]) };
   }
   const part = MCP_PREFIX + wireServerPart(server.key);
   const key = MCP_PREFIX + server.key;
@@ -50,10 +50,14 @@ function distinct(texts: readonly string[]): readonly string[] {
   return [...new Set(texts)];
 }
 
-/** How a rule may be written so that it names exactly this tool. */
+/**
+ * How a rule may be written so that it names exactly this tool. It goes from a terminal into a shell or into JSON by
+ * hand, so a tool whose name has anything special in it, or could be taken for a server's, is named by its wire name.
+ */
 export function ruleFor(tool: ToolDefinition): string {
   const { server, tool: name } = tool.ref;
-  if (/[*(]/.test(name) || name !== name.trim()) return tool.ref.name;
+  if (!/^[\w./:@-]+$/.test(name) || (server === null && name.startsWith(MCP_PREFIX)))
+    return wireName(server?.key ?? null, name);
   return server === null ? name : `${MCP_PREFIX}${wireServerPart(server.key)}__${name}`;
 }
 
