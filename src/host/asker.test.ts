@@ -60,6 +60,14 @@ describe('questionText', () => {
     expect(text.trimEnd().split('\n').at(-1)).toContain('asks to run refund of server shop');
   });
 
+  test('facts that fill the screen do not push the call out of sight', () => {
+    const fillers = [Array.from({ length: 500 }, () => 'x'), ' '.repeat(20_000)];
+    for (const facts of fillers) {
+      const text = questionText(question({ facts }));
+      expect(text.trimEnd().split('\n').at(-1)).toContain('asks to run refund of server shop');
+    }
+  });
+
   test('whatever the arguments are, nothing in it can drive or deceive a terminal, and nothing is lost', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' })), (args) => {

@@ -11,18 +11,23 @@ export function questionText(question: AskQuestion): string {
   const from = server ? `of server ${inline(server.key)} (${server.scope})` : 'of this program';
   const agent = who.user === undefined ? inline(who.agent) : `${inline(who.agent)} for ${inline(who.user)}`;
   const headline = `${agent} asks to run ${inline(tool.ref.tool)} ${from}`;
-  const args = block(question.args);
-  const lines = [headline, ...titled('arguments', args), ...factLines(question)];
+  const lines = [headline, ...titled('arguments', block(question.args)), ...factLines(question)];
   for (const { text, source } of decision.reasons) {
     const place = source ? ` (${source.file}${source.line === undefined ? '' : `:${source.line}`})` : '';
     lines.push(`  why: ${inline(text + place)}`);
   }
   // After a screenful the headline is out of sight, and it says what is agreed to.
-  if (args.length > LONG_LINES) lines.push(`${headline}, with the ${args.length} lines of arguments above`);
+  if (screenRows(lines) > SCREEN_ROWS) lines.push(`${headline}, with everything that stands above`);
   return `${lines.join('\n')}\n`;
 }
 
-const LONG_LINES = 30;
+/** A terminal as small as they commonly are. */
+const SCREEN_ROWS = 20;
+const SCREEN_COLUMNS = 80;
+
+function screenRows(lines: readonly string[]): number {
+  return lines.reduce((rows, line) => rows + Math.ceil(line.length / SCREEN_COLUMNS), 0);
+}
 
 function factLines({ facts, factsMissing }: AskQuestion): readonly string[] {
   if (facts !== undefined) return titled('what it would do', block(facts));
