@@ -2,6 +2,7 @@ import { printable } from '../tools/index.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
 import { EXIT } from './exit-code.ts';
 import { flag } from './parse.ts';
+import { printJson } from './print-json.ts';
 import { styleFor } from './style.ts';
 import { withCatalog } from './tools.ts';
 import { reasonLine } from './workspace.ts';
@@ -24,7 +25,7 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
     ];
     if (flag(parsed, 'json')) {
       const definition = found ? found.tool.raw.parse() : null;
-      io.stdout.write(`${JSON.stringify({ name, found: found !== undefined, reasons, definition }, null, 2)}\n`);
+      printJson(io, { name, found: found !== undefined, reasons, definition }, 2);
     } else {
       const style = styleFor(io.stdout, io.env);
       io.stdout.write(`${style.bold(printable(name))}\n`);

@@ -4,6 +4,7 @@ import { COMMANDS } from './commands.ts';
 import { EXIT, exitCodeOfError } from './exit-code.ts';
 import { nearest } from './nearest.ts';
 import { parseCommand } from './parse.ts';
+import { printJson } from './print-json.ts';
 import { styleFor } from './style.ts';
 
 /** Parses and runs one command; every failure becomes a message and an exit status, never a stack trace. */
@@ -54,12 +55,12 @@ function report(error: unknown, io: CommandIo, json: boolean): number {
   const message = error instanceof Error ? error.message : String(error);
   if (json) {
     const { code, hint } = isBridleError(error) ? error : { code: 'internal', hint: undefined };
-    io.stdout.write(`${JSON.stringify({ error: { code, message, ...(hint !== undefined && { hint }) } })}\n`);
+    printJson(io, { error: { code, message, ...(hint !== undefined && { hint }) } });
   }
   const style = styleFor(io.stderr, io.env);
   if (isBridleError(error)) {
     io.stderr.write(
-      `${style.red(`error (${error.code}):`)} ${printable(error.message, { newlines: true }).trimEnd()}\n`,
+      `${style.red(`error (${printable(error.code)}):`)} ${printable(error.message, { newlines: true }).trimEnd()}\n`,
     );
     if (error.hint) io.stderr.write(`  ${printable(error.hint, { newlines: true })}\n`);
     return exitCodeOfError(error.code);

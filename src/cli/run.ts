@@ -11,6 +11,7 @@ import type { CommandIo, ParsedCommand } from './command.ts';
 import { EXIT } from './exit-code.ts';
 import { closingOnAbort, interruptible } from './interrupt.ts';
 import { flag, numberOption, stringOption } from './parse.ts';
+import { printJson } from './print-json.ts';
 import { stepPrinter } from './steps.ts';
 import { styleFor } from './style.ts';
 import { openWorkspace, type Workspace, warn } from './workspace.ts';
@@ -102,13 +103,13 @@ function hiddenByPlan({ compiled, sources }: Workspace, agent: Agent): readonly 
 function print(result: RunResult, trace: Trace, parsed: ParsedCommand, io: CommandIo): void {
   const style = styleFor(io.stderr, io.env);
   if (flag(parsed, 'json')) {
-    io.stdout.write(`${JSON.stringify({ ...result, trace: trace.path })}\n`);
+    printJson(io, { ...result, trace: trace.path });
   } else if (result.text !== '') {
     io.stdout.write(`${printable(result.text, { newlines: true })}\n`);
   }
   if (result.error) {
     io.stderr.write(
-      `${style.red(`error (${result.error.code}):`)} ${printable(result.error.message, { newlines: true })}\n`,
+      `${style.red(`error (${printable(result.error.code)}):`)} ${printable(result.error.message, { newlines: true })}\n`,
     );
     if (result.error.hint) io.stderr.write(`  ${printable(result.error.hint, { newlines: true })}\n`);
   } else if (result.end !== 'answered' && result.end !== 'asked') {

@@ -5,6 +5,7 @@ import type { CommandIo, ParsedCommand } from './command.ts';
 import { columns } from './help.ts';
 import { interruptible } from './interrupt.ts';
 import { flag, stringOption } from './parse.ts';
+import { printJson } from './print-json.ts';
 import { styleFor } from './style.ts';
 import { openWorkspace, reasonLine, type Workspace, warn } from './workspace.ts';
 
@@ -19,7 +20,7 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
   return withCatalog(parsed, io, async ({ catalog, workspace, who }) => {
     const tools = catalog.list(who).map((tool) => ({ tool, decision: decisionFor(workspace, who, tool) }));
     if (flag(parsed, 'json')) {
-      io.stdout.write(`${JSON.stringify(await listing(tools, catalog, workspace), null, 2)}\n`);
+      printJson(io, await listing(tools, catalog, workspace), 2);
       return 0;
     }
     const style = styleFor(io.stdout, io.env);

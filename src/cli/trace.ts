@@ -4,6 +4,7 @@ import { BridleError, printable } from '../tools/index.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
 import { columns } from './help.ts';
 import { flag, numberOption } from './parse.ts';
+import { printJson } from './print-json.ts';
 import { tracesDir } from './run.ts';
 import { stepPrinter } from './steps.ts';
 import { type Style, styleFor } from './style.ts';
@@ -23,7 +24,7 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
 async function list(parsed: ParsedCommand, io: CommandIo): Promise<number> {
   const traces = (await listTraces(tracesDir(io))).slice(0, numberOption(parsed, 'limit') ?? SHOWN);
   if (flag(parsed, 'json')) {
-    io.stdout.write(`${JSON.stringify(traces, null, 2)}\n`);
+    printJson(io, traces, 2);
   } else if (traces.length === 0) {
     io.stdout.write(`No runs in ${tracesDir(io)} yet: 'bridle run "task"' makes one.\n`);
   } else {
@@ -47,7 +48,7 @@ async function show(id: string | undefined, parsed: ParsedCommand, io: CommandIo
   };
   const steps = stepPrinter((text) => io.stdout.write(text), style);
   for await (const event of readTrace(file, onSkipped)) {
-    if (flag(parsed, 'json')) io.stdout.write(`${JSON.stringify(event)}\n`);
+    if (flag(parsed, 'json')) printJson(io, event);
     else showEvent(event, steps, style, io);
   }
   if (skipped > 0) io.stderr.write(`${skipped} torn or unknown lines of ${file} passed over\n`);

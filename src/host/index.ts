@@ -13,3 +13,4 @@ export { type ScriptedAnswer, scriptedAsker } from './scripted-asker.ts';
 export type { ServerEntry } from './server-entry.ts';
 export { type TerminalAskerOptions, terminalAsker } from './terminal-asker.ts';
 export { type TrustAsker, trustPrompt, trustText } from './trust-prompt.ts';
+export { visibleText } from './visible-text.ts';
