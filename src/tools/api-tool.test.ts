@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Json, JsonObject, ServerRef } from '../contracts/index.ts';
-import { compileSchema, defineTool, definitionFromMcp, rawFrom, toApiTool } from './index.ts';
+import { checkTool, compileSchema, defineTool, definitionFromMcp, inspectSchema, rawFrom, toApiTool } from './index.ts';
 
 const server: ServerRef = { key: 's', scope: 'user', fingerprint: 'f', trustAnnotations: false };
 
@@ -93,7 +93,10 @@ describe('toApiTool', () => {
             n: { type: 'integer', minimum: 1, maximum: 9, description: 'How many' },
             code: { type: 'string', pattern: '^(?!x)', format: 'ulid' },
             day: { type: 'string', format: 'date', pattern: '^2' },
-            tags: { type: 'array', minItems: 2, items: { type: 'object', properties: {}, additionalProperties: true } },
+            tags: { type: 'array', minItems: 2, items: { type: 'object', properties: {} } },
+            pair: { type: 'array', prefixItems: [{ type: 'string' }], items: false },
+            how: { oneOf: [{ type: 'string' }, { type: 'null' }] },
+            level: { enum: [{ x: 1 }] },
           },
         },
       },
@@ -110,10 +113,44 @@ describe('toApiTool', () => {
           description: 'minItems: 2',
           items: { type: 'object', properties: {}, additionalProperties: false },
         },
+        pair: { type: 'array', description: 'prefixItems: [{"type":"string"}], items: false' },
+        how: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+        level: { description: 'enum: [{"x":1}]' },
       },
       additionalProperties: false,
     });
     expect(definition.inputSchema).toHaveProperty('properties.n.minimum', 1);
+  });
+
+  const Tree: z.ZodType = z.object({ name: z.string(), children: z.array(z.lazy(() => Tree)) });
+  test.each([
+    ['an open object', z.object({ prices: z.record(z.string(), z.number()) })],
+    ['an object of which nothing is known', z.object({ any: z.looseObject({ a: z.string() }) })],
+    ['a value within itself', z.object({ tree: Tree })],
+  ])(
+    'leaves strict out where it would forbid %s or cost the request, and the author learns of it',
+    async (_, input) => {
+      const tool = defineTool({ name: 'a', description: 'A.', strict: true, input }, () => '');
+      const loose = defineTool({ name: 'a', description: 'A.', input }, () => '');
+      expect(toApiTool(tool.definition)).toEqual(toApiTool(loose.definition));
+      expect((await checkTool(tool)).map((reason) => reason.code)).toEqual(['strict_impossible']);
+      expect(await checkTool(loose)).toEqual([]);
+    },
+  );
+
+  test('keeps what references point to, also within what was lowered', () => {
+    const price = { type: 'object', properties: { amount: { type: 'number' } } };
+    const schema: Json = {
+      type: 'object',
+      anyOf: [
+        { properties: { net: price, tax: { $ref: '#/anyOf/0/properties/net' } }, required: ['net'] },
+        { properties: { gross: { $ref: '#/anyOf/0/properties/net/properties/amount' } }, required: ['gross'] },
+      ],
+    };
+    const lowered = fromSchema(schema).input_schema ?? null;
+    expect(inspectSchema(lowered)).toBeNull();
+    expect(lowered).toMatchObject({ properties: { net: price } });
+    expect(lowered).not.toHaveProperty('anyOf');
   });
 
   test('lowers allOf with all requirements, and a reference at the top', () => {

@@ -7,6 +7,8 @@ import { mapSchema } from './schema-walk.ts';
 import { strictSchema } from './strict-schema.ts';
 
 const COMBINATORS = ['allOf', 'anyOf', 'oneOf'] as const;
+/** The definition that holds lowered combinators which something refers to. */
+const LOWERED = 'bridle_lowered';
 /** Longest restatement of a lowered combinator in a description. */
 const MAX_RULE = 4_000;
 
@@ -14,22 +16,34 @@ const MAX_RULE = 4_000;
  * The tool as a custom tool entry of a Messages API request.
  *
  * The API takes no `anyOf`, `oneOf` or `allOf` at the top of `input_schema`: their properties are gathered there and
- * the rule goes into the description. Calls are still checked against the definition's own schema.
+ * the rule goes into the description. `strict` is left out where the schema can't be strict, since the API would refuse
+ * the whole request. Calls are still checked against the definition's own schema.
  */
 export function toApiTool(definition: ToolDefinition): JsonObject {
   const { ref, description, hints = {} } = definition;
-  const { schema, rules } = lowered(isJsonObject(definition.inputSchema) ? definition.inputSchema : {});
+  const { schema, rules } = entrySchema(definition);
+  const strict = hints.strict === true ? strictSchema(schema) : null;
   return {
     name: ref.name,
     description: [description, ...rules].filter((part) => part !== '').join('\n\n'),
-    input_schema: hints.strict === true ? strictSchema(clean(schema)) : clean(schema),
-    ...(hints.strict !== undefined && { strict: hints.strict }),
+    input_schema: strict ?? schema,
+    ...((strict !== null || hints.strict === false) && { strict: strict !== null }),
     ...(hints.examples && { input_examples: [...hints.examples] }),
     ...(hints.cacheControl !== undefined && { cache_control: hints.cacheControl }),
     ...(hints.deferLoading !== undefined && { defer_loading: hints.deferLoading }),
     ...(hints.allowedCallers && { allowed_callers: [...hints.allowedCallers] }),
     ...(hints.eagerInputStreaming !== undefined && { eager_input_streaming: hints.eagerInputStreaming }),
   };
+}
+
+/** False for a tool whose author asks for strict tool use of a schema that it can't express. */
+export function canBeStrict(definition: ToolDefinition): boolean {
+  return definition.hints?.strict !== true || strictSchema(entrySchema(definition).schema) !== null;
+}
+
+function entrySchema({ inputSchema }: ToolDefinition): Lowered {
+  const { schema, rules } = lowered(isJsonObject(inputSchema) ? inputSchema : {});
+  return { schema: clean(schema), rules };
 }
 
 /** In 2020-12 forms, the only ones the API takes; its descriptions without what a person couldn't see. */
@@ -75,17 +89,31 @@ function lowered(input: JsonObject): Lowered {
     rules.push(rule(keyword, members));
   }
   if (rules.length === 0) return { schema: { ...top, type: 'object' }, rules };
-  const { allOf: _a, anyOf: _b, oneOf: _c, required: _d, additionalProperties: closedBy, ...rest } = top;
-  return {
-    rules,
-    schema: {
-      ...rest,
-      type: 'object',
-      properties,
-      ...(required.size > 0 && { required: [...required] }),
-      ...(closedBy !== undefined && !(closedBy === false && open) && { additionalProperties: closedBy }),
-    },
+  const { allOf, anyOf, oneOf, required: _required, additionalProperties: closedBy, ...rest } = top;
+  const schema = {
+    ...rest,
+    type: 'object',
+    properties,
+    ...(required.size > 0 && { required: [...required] }),
+    ...(closedBy !== undefined && !(closedBy === false && open) && { additionalProperties: closedBy }),
   };
+  const gone = Object.fromEntries(Object.entries({ allOf, anyOf, oneOf }).filter(([, value]) => value !== undefined));
+  return { rules, schema: withTargets(schema, gone as JsonObject) };
+}
+
+/** The schema with its references into what was lowered pointing to a definition of that. */
+function withTargets(schema: JsonObject, gone: JsonObject): JsonObject {
+  const into = /^#(?=\/(?:allOf|anyOf|oneOf)\/)/;
+  let isNeeded = false;
+  const moved = (part: Json): JsonObject =>
+    mapSchema(part, (member) => {
+      if (typeof member.$ref !== 'string' || !into.test(member.$ref)) return member;
+      isNeeded = true;
+      return { ...member, $ref: member.$ref.replace(into, `#/$defs/${LOWERED}`) };
+    }) as JsonObject;
+  const whole = moved(schema);
+  if (!isNeeded) return schema;
+  return { ...whole, $defs: { ...(isJsonObject(whole.$defs) && whole.$defs), [LOWERED]: moved(gone) } };
 }
 
 /** A schema whose top is a local reference, with what it refers to in its place. */
