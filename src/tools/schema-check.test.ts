@@ -77,6 +77,34 @@ describe('a check', () => {
     ]);
   });
 
+  test('tells of forms that a property tells apart what that property may be', async () => {
+    const form = (kind: string, field: string): Json => ({
+      type: 'object',
+      properties: { kind: { const: kind }, [field]: { type: 'string' } },
+      required: ['kind', field],
+      additionalProperties: false,
+    });
+    const schema: Json = { oneOf: [form('mail', 'address'), form('call', 'number')] };
+    expect(await issues(schema, { kind: 'fax', address: 'x' })).toEqual([
+      { path: '/kind', message: 'expected one of "mail", "call", got string "fax"' },
+    ]);
+    expect(await issues(schema, { address: 'x' })).toEqual([{ path: '/kind', message: 'required, missing' }]);
+  });
+
+  test('tells of forms that nothing tells apart what each of them lacks', async () => {
+    const schema: Json = {
+      type: 'object',
+      properties: { email: { type: 'string' }, phone: { type: 'string' } },
+      anyOf: [{ required: ['email'] }, { required: ['phone'] }],
+    };
+    expect(await issues(schema, {})).toEqual([
+      {
+        path: '',
+        message: 'fits none of the allowed forms: either /email: required, missing; or /phone: required, missing',
+      },
+    ]);
+  });
+
   test("uses none of the validator's own words", async () => {
     const schema: Json = {
       type: 'object',

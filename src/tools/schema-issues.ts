@@ -13,6 +13,8 @@ const SHOWN_VALUE = 80;
 const SHOWN_CHOICES = 20;
 /** More than a reader can use, and a bound on what a hostile value can make us write. */
 const SHOWN_ISSUES = 25;
+/** Branches of a failed choice, and errors of a branch, that are told. */
+const SHOWN_FORMS = 3;
 /** Errors looked at: the grouping below is quadratic. */
 const CONSIDERED = 500;
 
@@ -138,37 +140,79 @@ function located(error: ErrorObject): SchemaIssue {
   return { path: instancePath, message: message(error) };
 }
 
+/** An error with what is said of it. */
+interface Told {
+  readonly error: ErrorObject;
+  readonly issue: SchemaIssue;
+}
+
 /**
  * The errors worth telling. A failed choice (`anyOf`, `oneOf`) comes with the errors of all its branches: when exactly
  * one branch takes the value's type, its errors say what to correct; otherwise the choice itself does.
  */
-function telling(errors: readonly ErrorObject[]): readonly ErrorObject[] {
-  let told: ErrorObject[] = [];
+function telling(errors: readonly ErrorObject[]): readonly Told[] {
+  let told: Told[] = [];
   for (const error of errors) {
     if (SILENT.has(error.keyword)) continue;
     const isChoice = (error.keyword === 'anyOf' || error.keyword === 'oneOf') && !error.params.passingSchemas;
     if (!isChoice || !Array.isArray(error.schema)) {
-      told.push(error);
+      told.push({ error, issue: located(error) });
       continue;
     }
     // Branches come before their choice, each under its path; references lose that path, and then the choice is told.
-    const within = told.filter((inner) => inner.schemaPath.startsWith(`${error.schemaPath}/`));
-    const branches = new Map<string, ErrorObject[]>();
+    const within = told.filter((inner) => inner.error.schemaPath.startsWith(`${error.schemaPath}/`));
+    const branches = new Map<string, Told[]>();
     for (const inner of within) {
-      const branch = inner.schemaPath.slice(error.schemaPath.length + 1).split('/')[0] ?? '';
+      const branch = inner.error.schemaPath.slice(error.schemaPath.length + 1).split('/')[0] ?? '';
       branches.set(branch, [...(branches.get(branch) ?? []), inner]);
     }
-    const near = [...branches.values()].filter((inner) => !inner.some((e) => misfit(e, error.instancePath)));
     told = told.filter((inner) => !within.includes(inner));
-    if (near.length === 1 && near[0] && branches.size === error.schema.length) told.push(...near[0]);
-    else told.push(error);
+    const isWhole = branches.size === error.schema.length;
+    told.push(...(isWhole ? choiceTold(error, [...branches.values()]) : [{ error, issue: located(error) }]));
   }
   return told;
 }
 
+/** What to say of a failed choice of which each branch's errors are known. */
+function choiceTold(error: ErrorObject, branches: readonly (readonly Told[])[]): readonly Told[] {
+  const near = branches.filter((branch) => !branch.some((inner) => misfit(inner.error, error.instancePath)));
+  if (near.length === 1 && near[0]) return near[0];
+  const tags = tagged(error, branches);
+  if (tags !== null) return [{ error, issue: tags }];
+  if (near.length === 0) return [{ error, issue: located(error) }];
+  // What every near branch lacks is lacking whichever was meant.
+  const [first = [], ...others] = near;
+  const shared = first.filter(({ issue }) => others.every((other) => other.some((each) => same(each.issue, issue))));
+  if (shared.length > 0) return shared;
+  const forms = near.slice(0, SHOWN_FORMS).map((branch) => branch.slice(0, SHOWN_FORMS).map(line).join(', '));
+  const issue = { path: error.instancePath, message: `fits none of the allowed forms: either ${forms.join('; or ')}` };
+  return [{ error, issue }];
+}
+
+/** Where every branch asks for another constant in one and the same member, what that member may be. */
+function tagged(choice: ErrorObject, branches: readonly (readonly Told[])[]): SchemaIssue | null {
+  const tags = branches.map((branch) => branch.find(({ error }) => isTag(error, choice.instancePath))?.error);
+  const [first] = tags;
+  if (first === undefined || tags.some((tag) => tag?.instancePath !== first.instancePath)) return null;
+  const values = tags.map((tag) => tag?.params.allowedValue);
+  return { path: first.instancePath, message: `expected one of ${choices(values)}, got ${got(first.data)}` };
+}
+
+function line({ issue }: Told): string {
+  return issue.path === '' ? issue.message : `${issue.path}: ${issue.message}`;
+}
+
+function same(a: SchemaIssue, b: SchemaIssue): boolean {
+  return a.path === b.path && a.message === b.message;
+}
+
 /** An error that rules a branch out for this value as a whole: another type, another constant. */
 function misfit(error: ErrorObject, at: string): boolean {
-  if (error.instancePath === at) return error.keyword === 'type';
+  return error.instancePath === at ? error.keyword === 'type' : isTag(error, at);
+}
+
+/** True for a constant that a member of the value at `at` isn't. */
+function isTag(error: ErrorObject, at: string): boolean {
   return error.keyword === 'const' && error.instancePath.lastIndexOf('/') === at.length;
 }
 
@@ -176,8 +220,7 @@ function misfit(error: ErrorObject, at: string): boolean {
 export function schemaIssues(errors: readonly ErrorObject[]): readonly SchemaIssue[] {
   const seen = new Set<string>();
   const issues: SchemaIssue[] = [];
-  for (const error of telling(errors.slice(0, CONSIDERED))) {
-    const issue = located(error);
+  for (const { issue } of telling(errors.slice(0, CONSIDERED))) {
     const key = `${issue.path} ${issue.message}`;
     if (seen.has(key)) continue;
     seen.add(key);
