@@ -28,14 +28,14 @@ async function list(parsed: ParsedCommand, io: CommandIo): Promise<number> {
   } else if (traces.length === 0) {
     io.stdout.write(`No runs in ${tracesDir(io)} yet: 'bridle run "task"' makes one.\n`);
   } else {
-    io.stdout.write(`${columns(traces.map((trace) => [trace.run, summary(trace)] as const)).join('\n')}\n`);
+    io.stdout.write(`${columns(traces.map((trace) => [printable(trace.run), summary(trace)] as const)).join('\n')}\n`);
   }
   return 0;
 }
 
 function summary({ startedAt, end, calls, model, task }: TraceSummary): string {
   const when = new Date(startedAt).toISOString().slice(0, 19).replace('T', ' ');
-  const how = (end ?? 'broke off or running').padEnd(9);
+  const how = printable(end ?? 'broke off or running').padEnd(9);
   return `${when}  ${how}  ${calls} calls  ${printable(model)}  ${printable(task, { maxLength: 60 })}`;
 }
 
@@ -58,10 +58,11 @@ async function show(id: string | undefined, parsed: ParsedCommand, io: CommandIo
 async function findTrace(id: string | undefined, io: CommandIo): Promise<TraceSummary> {
   const traces = await listTraces(tracesDir(io));
   const matching = id === undefined ? traces.slice(0, 1) : traces.filter(({ run }) => run.startsWith(id));
-  const [found, another] = matching;
-  if (found && (!another || found.run === id)) return found;
+  const [first, another] = matching;
+  const found = matching.find(({ run }) => run === id) ?? (another ? undefined : first);
+  if (found) return found;
   const hint = "'bridle trace list' shows what there is.";
-  if (!found) {
+  if (!first) {
     const what = id === undefined ? 'There are no runs yet.' : `There is no run '${printable(id)}'.`;
     throw new BridleError('trace_not_found', what, { hint });
   }
@@ -95,7 +96,7 @@ function showEvent(event: TraceEvent, steps: ReturnType<typeof stepPrinter>, sty
     case 'end': {
       const { text } = (event.detail ?? {}) as { text?: unknown };
       io.stdout.write(
-        `${style.bold(event.how)}${typeof text === 'string' ? `: ${printable(text, { newlines: true })}` : ''}\n`,
+        `${style.bold(printable(event.how))}${typeof text === 'string' ? `: ${printable(text, { newlines: true })}` : ''}\n`,
       );
       return;
     }

@@ -1,5 +1,6 @@
 import type { CallOutcomeRecord, IntentRecord, Json, Outcome, RawJson, TraceEvent } from '../contracts/index.ts';
 import { rawFrom, rawJson, sha256 } from '../tools/index.ts';
+import { isTraceEvent } from './trace-shapes.ts';
 
 /** Longest arguments or facts, as JSON text, that a trace keeps whole, in characters. */
 const MOST_ARGS = 64_000;
@@ -58,8 +59,7 @@ function boundedRaw(raw: RawJson): RawJson {
 export function readTraceLine(line: string): TraceEvent | undefined {
   try {
     const value: unknown = JSON.parse(line);
-    if (typeof value !== 'object' || value === null || !('v' in value) || !('type' in value)) return undefined;
-    return value.v === 1 && typeof value.type === 'string' ? withRaw(value as TraceEvent) : undefined;
+    return isTraceEvent(value) ? withRaw(value) : undefined;
   } catch {
     return undefined;
   }
@@ -73,7 +73,7 @@ function withRaw(event: TraceEvent): TraceEvent {
 }
 
 function outcomeWithRaw(outcome: Outcome): Outcome {
-  switch (outcome?.kind) {
+  switch (outcome.kind) {
     case 'ok':
       return { ...outcome, raw: rawJson(outcome.raw.text) };
     case 'input_required':
