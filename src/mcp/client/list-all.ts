@@ -5,6 +5,8 @@ import { isObject, rawElements, rawMember } from './message.ts';
 
 const MAX_PAGES = 1000;
 const MAX_ITEMS = 10_000;
+/** Most characters in all: the limit of one message doesn't bound a list of many. */
+const MAX_CHARS = 64_000_000;
 
 /**
  * Reads a list of a server to its end (MCP, Pagination): follows `nextCursor` until there is none. A server that pages in
@@ -24,6 +26,7 @@ export async function listAll(
   const items: RawJson[] = [];
   const seen = new Set<string>();
   const until = Date.now() + ctx.hardMs;
+  let chars = 0;
   let params: JsonObject = {};
   const cut = (text: string) => ({
     items: items.slice(0, MAX_ITEMS),
@@ -41,7 +44,8 @@ export async function listAll(
         { executed: 'executed', hint: 'This is a fault of the server: report it to its author.' },
       );
     }
-    items.push(...rawElements(list));
+    for (const item of rawElements(list)) items.push(item);
+    chars += list.text.length;
     const value = result.parse();
     const cursor = isObject(value) ? value.nextCursor : undefined;
     if (typeof cursor !== 'string') return { items, reasons: [] };
@@ -51,6 +55,7 @@ export async function listAll(
       );
     }
     if (items.length >= MAX_ITEMS) return cut(`${method} has more than ${MAX_ITEMS} items; the rest was left out.`);
+    if (chars > MAX_CHARS) return cut(`${method} is longer than ${MAX_CHARS / 1e6} MB; the rest was left out.`);
     if (page >= MAX_PAGES) return cut(`${method} has more than ${MAX_PAGES} pages; the rest was left out.`);
     seen.add(cursor);
     params = { cursor };

@@ -50,6 +50,19 @@ describe('listing', () => {
     ]);
   });
 
+  test('a server without tools has an empty list, and the reason says so', async () => {
+    const unknown = (code: number) =>
+      connectionTo({
+        'tools/list': new McpError('mcp_error_answer', 'no', {
+          executed: 'not_executed',
+          rpc: { code, message: 'no' },
+        }),
+      }).connection;
+    const { tools, setAside } = await mcpSource(unknown(-32601)).list(context.signal);
+    expect([tools, setAside[0]?.reasons[0]?.code]).toEqual([[], 'mcp_no_tools']);
+    await expect(mcpSource(unknown(-32603)).list(context.signal)).rejects.toThrow('no');
+  });
+
   test('a definition is kept as received', async () => {
     const definition = '{"name":"n","inputSchema":{"type":"object","properties":{"x":{"maximum":1.0}}},"new":[1.50]}';
     const { connection } = connectionTo({ 'tools/list': `{"tools": [ ${definition} ]}` });
@@ -167,5 +180,21 @@ describe('changes', () => {
     stop();
     vi.runAllTimers();
     expect(listener).toHaveBeenCalledTimes(2);
+  });
+
+  test('a server whose list changes whenever it is read is read ever more rarely, until it is quiet', () => {
+    const { connection, tell } = connectionTo({});
+    const listener = vi.fn(() => tell('notifications/tools/list_changed'));
+    mcpSource(connection).onChange(listener);
+    tell('notifications/tools/list_changed');
+    vi.advanceTimersByTime(60_000);
+    expect(listener.mock.calls.length).toBeGreaterThan(2);
+    expect(listener.mock.calls.length).toBeLessThan(15);
+    listener.mockImplementation(() => {});
+    vi.advanceTimersByTime(60_000);
+    listener.mockClear();
+    tell('notifications/tools/list_changed');
+    vi.advanceTimersByTime(200);
+    expect(listener).toHaveBeenCalledOnce();
   });
 });

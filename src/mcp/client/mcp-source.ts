@@ -23,7 +23,9 @@ export interface McpSourceOptions {
 
 const LIST_IDLE_MS = 60_000;
 const LIST_HARD_MS = 120_000;
+/** How soon a change is told, and the longest it may take when changes don't stop. */
 const COALESCE_MS = 100;
+const MAX_COALESCE_MS = 10_000;
 
 /** Codes that say that the request itself was wrong: another try with the same arguments gives the same answer. */
 const REFUSED: ReadonlySet<number> = new Set([CODES.invalidParams, CODES.invalidRequest, CODES.unknownMethod]);
@@ -48,6 +50,11 @@ function failureOf(error: unknown, tool: string): Failure {
     attempts: [],
     ...(error.rpc?.data && { partial: error.rpc.data }),
   };
+}
+
+/** A server of prompts or resources alone is in good order. */
+function hasNoTools(error: unknown): boolean {
+  return error instanceof McpError && error.rpc?.code === CODES.unknownMethod;
 }
 
 function readResult(tool: string, raw: RawJson): SourceResult {
@@ -100,6 +107,10 @@ export function mcpSource(
         signal,
         idleMs: limits?.idleMs ?? LIST_IDLE_MS,
         hardMs: limits?.hardMs ?? LIST_HARD_MS,
+      }).catch((error: unknown) => {
+        if (!hasNoTools(error)) throw error;
+        const text = `${server.key}: it offers no tools (it doesn't know tools/list).`;
+        return { items: [], reasons: [{ room: 'mcp/client', code: 'mcp_no_tools', text }] };
       });
       const tools = [];
       const setAside: { tool: string; reasons: ToolListing['setAside'][number]['reasons'] }[] = [];
@@ -143,14 +154,19 @@ export function mcpSource(
       }
     },
     onChange(listener) {
-      // A storm of notifications is one change.
+      // A storm of notifications is one change. Each change that follows soon is told later than the last one: some
+      // servers say that their list changed whenever it is read.
       let timer: NodeJS.Timeout | null = null;
+      let pause = COALESCE_MS;
+      let toldAt = Number.NEGATIVE_INFINITY;
       const stop = connection.onNotification((method) => {
         if (method !== 'notifications/tools/list_changed' || timer) return;
+        pause = Date.now() - toldAt < MAX_COALESCE_MS ? Math.min(pause * 2, MAX_COALESCE_MS) : COALESCE_MS;
         timer = setTimeout(() => {
           timer = null;
+          toldAt = Date.now();
           listener();
-        }, COALESCE_MS);
+        }, pause);
       });
       return () => {
         stop();
