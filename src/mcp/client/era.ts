@@ -4,6 +4,7 @@ import { McpError } from './errors.ts';
 import { isObject } from './message.ts';
 import { CODES, clientInfo, LEGACY_REVISION, LEGACY_REVISIONS, META, MODERN_REVISION } from './protocol.ts';
 import type { Session } from './session.ts';
+import { timeLimit } from './time-limit.ts';
 
 export interface Negotiated {
   readonly kind: 'modern' | 'legacy';
@@ -175,7 +176,7 @@ const LATE_MS = 1000;
 function within<T>(ms: number, promise: Promise<T>): Promise<T | null> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {
-    timer = setTimeout(() => resolve(null), ms);
+    timer = timeLimit(ms, () => resolve(null));
   });
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }

@@ -199,7 +199,27 @@ describe('answers', () => {
   });
 });
 
+describe('what precedes the first message', () => {
+  test('a byte order mark does not cost the answer behind it', async () => {
+    const { it, heard } = session();
+    const call = settled(it.request('server/discover', {}, limits()));
+    it.receive('\ufeff{"jsonrpc":"2.0","id":1,"result":{}}');
+    await flush();
+    expect([call.outcome, ...heard]).toEqual(['{}']);
+  });
+});
+
 describe('requests of the server', () => {
+  test('are not answered in the modern era, which has none', async () => {
+    const { it, sent, heard, receive } = session();
+    it.meta = {};
+    receive({ id: 1, method: 'ping' });
+    receive({ id: 2, method: 'elicitation/create', params: {} });
+    await flush();
+    expect(sent).toEqual([]);
+    expect(heard).toEqual(['stray', 'stray']);
+  });
+
   test('ping is answered, an unknown method is refused', async () => {
     const { sent, receive } = session();
     receive({ id: 1, method: 'ping' });

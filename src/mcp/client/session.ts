@@ -4,6 +4,7 @@ import { McpError, messageOf, withExecuted } from './errors.ts';
 import { isObject, type Message, readMessages } from './message.ts';
 import { onAbort } from './on-abort.ts';
 import { CODES, META } from './protocol.ts';
+import { timeLimit } from './time-limit.ts';
 
 export type RequestContext = Pick<CallContext, 'signal' | 'idleMs' | 'hardMs' | 'onEvent' | 'input'>;
 
@@ -15,7 +16,7 @@ export interface SessionHost {
   send(text: string): boolean;
   /** A line that is no JSON-RPC. */
   noise(line: string): void;
-  /** An answer to nothing that was asked. */
+  /** An answer to nothing that was asked, or a request in the era that has none of the server. */
   stray(): void;
   notification(method: string, params: RawJson): void;
   /** Answers a request of the server that belongs to no running request. */
@@ -34,8 +35,7 @@ interface Pending {
   pauseIdle(paused: boolean): void;
 }
 
-/** Timers of Node overflow above this. */
-const LONGEST_TIMER = 2 ** 31 - 1;
+const BYTE_ORDER_MARK = '\ufeff';
 
 /**
  * The JSON-RPC half of a connection to one running server: request ids of this hop, their limits, progress,
@@ -106,8 +106,7 @@ export class Session {
           'cancelled by the caller',
         );
       const startIdle = () => {
-        if (ctx.idleMs === undefined || ctx.idleMs > LONGEST_TIMER) return;
-        idle = setTimeout(() => giveUp(this.#silent(method, ctx.idleMs ?? 0), 'idle limit'), ctx.idleMs);
+        idle = timeLimit(ctx.idleMs, () => giveUp(this.#silent(method, ctx.idleMs ?? 0), 'idle limit'));
       };
       if (signal?.aborted) {
         reject(
@@ -142,9 +141,7 @@ export class Session {
       });
       if (signal) unsubscribe = onAbort(signal, cancel);
       startIdle();
-      if (ctx.hardMs !== undefined && ctx.hardMs <= LONGEST_TIMER) {
-        hard = setTimeout(() => giveUp(this.#tooLong(method, ctx.hardMs ?? 0), 'hard limit'), ctx.hardMs);
-      }
+      hard = timeLimit(ctx.hardMs, () => giveUp(this.#tooLong(method, ctx.hardMs ?? 0), 'hard limit'));
     });
   }
 
@@ -155,8 +152,10 @@ export class Session {
 
   /** Takes one line of the server. */
   receive(line: string): void {
-    const first = line.trimStart()[0];
-    const messages = first === '{' || first === '[' ? readMessages(line) : null;
+    // Some runtimes begin their output with a byte order mark, and the first line is the answer to our first question.
+    const text = line.startsWith(BYTE_ORDER_MARK) ? line.slice(1) : line;
+    const first = text.trimStart()[0];
+    const messages = first === '{' || first === '[' ? readMessages(text) : null;
     if (messages === null) {
       this.#host.noise(line);
       return;
@@ -194,7 +193,9 @@ export class Session {
         this.#notified(message.method, message.params);
         return;
       case 'request':
-        this.#answer(message).catch(() => {});
+        // MCP 2026-07-28, stdio: there are no requests of the server, and a client must not write responses.
+        if (this.meta !== null) this.#host.stray();
+        else this.#answer(message).catch(() => {});
     }
   }
 

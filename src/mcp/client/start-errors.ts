@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Executed } from '../../contracts/index.ts';
 import { printable } from '../../tools/index.ts';
 import { McpError } from './errors.ts';
@@ -30,15 +31,31 @@ function exitText(end: Extract<ProcessEnd, { how: 'exited' }>): string {
   return end.signal ? `was ended by ${end.signal}` : `exited with code ${end.code}`;
 }
 
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/** Whether the command is a path, and something is there. */
+function isFile({ command, cwd }: Launch): boolean {
+  return command.includes('/') && existsSync(resolve(cwd, command));
+}
+
 function notStarted(evidence: Evidence, error: NodeJS.ErrnoException): McpError {
   const { name } = evidence;
   const command = printable(evidence.launch.command, { maxLength: 300 });
   const cwd = printable(evidence.launch.cwd, { maxLength: 300 });
   const options = { executed: 'not_executed' as const, cause: error };
-  if (!existsSync(evidence.launch.cwd)) {
-    return new McpError('mcp_cwd_missing', `${name} can't start: its working directory ${cwd} doesn't exist.`, {
+  if (!isDirectory(evidence.launch.cwd)) {
+    const why = existsSync(evidence.launch.cwd) ? 'is no directory' : "doesn't exist";
+    return new McpError('mcp_cwd_missing', `${name} can't start: its working directory ${cwd} ${why}.`, {
       ...options,
       hint: 'Correct "cwd" of its entry, or create the directory.',
+    });
+  }
+  if (error.code === 'ENOENT' && isFile(evidence.launch)) {
+    return new McpError('mcp_command_not_found', `${name} can't start: the interpreter of ${command} isn't there.`, {
+      ...options,
+      hint: 'Install the program that the first line of the file names, or correct that line.',
     });
   }
   if (error.code === 'ENOENT') {

@@ -1,10 +1,11 @@
 import type { Json, JsonObject, RawJson } from '../../contracts/index.ts';
 import { modernMeta, type Negotiated, negotiate } from './era.ts';
-import type { McpError } from './errors.ts';
+import { McpError } from './errors.ts';
 import type { NoiseLog } from './noise-log.ts';
 import { Session } from './session.ts';
 import { type Evidence, endError, startTimeout } from './start-errors.ts';
 import { type Launch, type StdioProcess, startProcess } from './stdio-process.ts';
+import { timeLimit } from './time-limit.ts';
 
 /** A server that runs and speaks an era that we know. */
 export interface Live {
@@ -79,10 +80,10 @@ export async function startServer(plan: StartPlan): Promise<Live | 'exited_on_pr
     },
   });
   plan.launched(child);
-  const deadline = setTimeout(() => {
+  const deadline = timeLimit(startMs, () => {
     session.end(startTimeout(evidence(), startMs));
     void child.stop();
-  }, startMs);
+  });
   try {
     const negotiated = await negotiate(session, {
       name,
@@ -104,9 +105,12 @@ export async function startServer(plan: StartPlan): Promise<Live | 'exited_on_pr
     if (negotiated.kind === 'modern') session.meta = modernMeta(plan.capabilities);
     return { process: child, session, negotiated };
   } catch (error) {
+    // Nothing can be written to a child that is just ending: how it ended says why.
+    if (error instanceof McpError && error.code === 'mcp_not_writable') await child.ended;
+    const reason = session.ended ?? error;
     void child.stop();
     if (exitedOnProbe && plan.mode === 'auto' && plan.kept !== 'legacy') return 'exited_on_probe';
-    throw error;
+    throw reason;
   } finally {
     clearTimeout(deadline);
   }

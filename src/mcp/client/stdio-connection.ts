@@ -50,7 +50,7 @@ export interface StdioConnection extends Connection {
     readonly starts: number;
     /** Lines on stdout that were no MCP messages. */
     readonly noise: number;
-    /** Answers to nothing that was asked. */
+    /** Answers to nothing that was asked, and requests in the era that has none of the server. */
     readonly stray: number;
   };
   /** The running child, which is also its group. */
@@ -203,7 +203,7 @@ export function connectStdio(server: StdioServer, options: StdioOptions = {}): S
       const first = noise.first().length > 0 ? `: ${noise.first().join(' | ')}` : '';
       add('mcp_stdout_noise', `${name} wrote ${noisy} line(s) to stdout that are no MCP messages${first}`);
     }
-    if (stray > 0) add('mcp_stray_answers', `${name} sent ${stray} answer(s) that nothing waited for.`);
+    if (stray > 0) add('mcp_stray_answers', `${name} sent ${stray} message(s) that nothing waited for.`);
     return list;
   };
 
@@ -227,24 +227,26 @@ export function connectStdio(server: StdioServer, options: StdioOptions = {}): S
     },
     async connect(signal) {
       guard.reset();
-      await untilAborted(ready(), signal, `Connecting to ${name}`);
+      await untilAborted(ready, signal, `Connecting to ${name}`);
     },
     async request(method, params, ctx) {
       const idleMs = server.idleMs ?? ctx.idleMs;
       const hardMs = server.hardMs ?? ctx.hardMs;
       const began = Date.now();
       const { session, process: child } =
-        live && !live.process.leaving()
-          ? live
-          : await untilAborted(ready(), ctx.signal, `${method} to ${name}`, hardMs);
+        live && !live.process.leaving() ? live : await untilAborted(ready, ctx.signal, `${method} to ${name}`, hardMs);
       const limited: RequestContext = { ...ctx, idleMs, hardMs: Math.max(1, hardMs - (Date.now() - began)) };
       try {
         return await session.request(method, params, limited);
       } catch (error) {
         if (error instanceof McpError && error.rpc?.code === CODES.unsupportedVersion) {
-          // What was proven is no longer true: find out anew on next use.
+          // What was proven is no longer true: find out anew on next use, but not for ever.
           eraVerdicts.forget(ref.fingerprint);
-          if (live?.session === session) live = null;
+          if (live?.session === session) {
+            live = null;
+            lastFailure = error;
+            guard.failed();
+          }
           session.end(error);
           void child.stop();
         }

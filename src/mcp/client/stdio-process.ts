@@ -39,6 +39,8 @@ export interface StdioProcess {
 const STDERR_LINES = 20;
 /** After an exit, how long more of what the child wrote is waited for; a grandchild may hold the pipe open for ever. */
 const DRAIN_MS = 100;
+/** The same when something keeps coming: a grandchild may also write to the pipe for ever. */
+const DRAIN_HARD_MS = 5000;
 const STREAM_GRACE_MS = 500;
 
 /**
@@ -109,6 +111,13 @@ export function startProcess(
     if (!ended) on.line(line);
   });
   let drain: NodeJS.Timeout | undefined;
+  let drainHard: NodeJS.Timeout | undefined;
+  const drained = (end: ProcessEnd) => {
+    clearTimeout(drain);
+    clearTimeout(drainHard);
+    drain = undefined;
+    finish(end);
+  };
   child.stdout.on('data', (chunk: Buffer) => {
     drain?.refresh();
     if (ended || reader.push(chunk)) return;
@@ -138,12 +147,9 @@ export function startProcess(
   child.once('exit', (code, signal) => {
     const how: ProcessEnd = { how: 'exited', code, signal };
     exit = how;
-    drain = setTimeout(() => finish(how), DRAIN_MS);
-    child.once('close', () => {
-      clearTimeout(drain);
-      drain = undefined;
-      finish(how);
-    });
+    drain = setTimeout(drained, DRAIN_MS, how);
+    drainHard = setTimeout(drained, DRAIN_HARD_MS, how);
+    child.once('close', () => drained(how));
     void end(true);
   });
 
