@@ -21,8 +21,8 @@ export function beginCalls(state: LoopState, at: number): Next {
   const left: PendingCall[] = [];
   for (const call of unanswered(state.transcript)) {
     const badInput = invalidInput(call.input);
-    if (badInput !== null) now = answered(now, call, invalidInputResult(call, badInput), 'invalid');
-    else if (call.toolset !== undefined) now = answered(now, call, toolsetResult(call), 'invalid');
+    if (badInput !== null) now = refused(now, call, invalidInputResult(call, badInput));
+    else if (call.toolset !== undefined) now = refused(now, call, toolsetResult(call));
     else if (call.name === state.config.askTool) now = onQuestion(now, call);
     else if (state.calls + todo.length < state.config.limits.toolCalls) todo.push(call);
     else left.push(call);
@@ -36,7 +36,7 @@ export function beginCalls(state: LoopState, at: number): Next {
 
 function onQuestion(state: LoopState, call: PendingCall): LoopState {
   const question = typeof call.input.question === 'string' ? call.input.question.trim() : '';
-  if (question === '') return answered(state, call, emptyQuestionResult(call), 'invalid');
+  if (question === '') return refused(state, call, emptyQuestionResult(call));
   const now = answered(state, call, askedResult(call), 'ok');
   return { ...now, question: now.question === null ? question : `${now.question}\n${question}` };
 }
@@ -71,25 +71,34 @@ export function onOutcome(state: LoopState, event: Extract<LoopEvent, { readonly
     const parked = { callId: call.id, name: call.name, approval: outcome.approval };
     now = { ...now, parked: [...now.parked, parked] };
   }
-  return goOn(countFailure(now, call, outcome), event.at);
+  return goOn(isFailure(outcome) ? countFailure(now, call) : forgetFailures(now, call), event.at);
 }
 
 /** Once a reply, however often it holds the call: only a model that saw it fail repeats it. */
-function countFailure(state: LoopState, call: PendingCall, outcome: Outcome): LoopState {
-  const key = canonicalJson([call.name, call.input]);
-  const isFailure = outcome.kind === 'ok' ? outcome.isError : outcome.kind !== 'parked' && outcome.kind !== 'cancelled';
-  if (!isFailure) {
-    if (!state.failures.has(key)) return state;
-    const failures = new Map(state.failures);
-    failures.delete(key);
-    return { ...state, failures };
-  }
+function countFailure(state: LoopState, call: PendingCall): LoopState {
+  const key = keyOf(call);
   if (state.failedNow.has(key)) return state;
   return {
     ...state,
     failures: new Map(state.failures).set(key, (state.failures.get(key) ?? 0) + 1),
     failedNow: new Set(state.failedNow).add(key),
   };
+}
+
+function forgetFailures(state: LoopState, call: PendingCall): LoopState {
+  const key = keyOf(call);
+  if (!state.failures.has(key)) return state;
+  const failures = new Map(state.failures);
+  failures.delete(key);
+  return { ...state, failures };
+}
+
+function keyOf(call: PendingCall): string {
+  return canonicalJson([call.name, call.input]);
+}
+
+function isFailure(outcome: Outcome): boolean {
+  return outcome.kind === 'ok' ? outcome.isError : outcome.kind !== 'parked' && outcome.kind !== 'cancelled';
 }
 
 /** Every call of the reply has its answer. */
@@ -104,6 +113,11 @@ function afterCalls(state: LoopState, at: number): Next {
   }
   if (state.question !== null) return finish(now, { how: 'asked', reason: 'ask_user', message: '' });
   return request(now, at);
+}
+
+/** Answered by the loop as a call that can't be run. */
+function refused(state: LoopState, call: PendingCall, result: Parameters<typeof answerCall>[2]): LoopState {
+  return countFailure(answered(state, call, result, 'invalid'), call);
 }
 
 function answered(

@@ -53,6 +53,10 @@ export interface RunResult {
   readonly end: RunEnd;
   /** What the model said last, or its question when `end` is `asked`. */
   readonly text: string;
+  /** The `stop_reason` of the last reply, as the model gave it; absent when there was none. */
+  readonly stopReason?: string;
+  /** The `stop_details` of that reply, if any: for a refusal, its category and explanation. */
+  readonly stopDetails?: Json;
   /** Messages API messages of the whole conversation. Always valid: another run can go on from them. */
   readonly messages: Json[];
   readonly usage: RunUsage;
@@ -73,7 +77,10 @@ export type RunEvent =
   | { readonly type: 'text'; readonly text: string }
   /** A whole reply, as the model gave it. */
   | { readonly type: 'message'; readonly message: Json; readonly stopReason: string }
-  /** The model is being waited for (429, 529): for how many milliseconds and why. */
+  /**
+   * The model is being waited for (429, 529, a lost connection): for how many milliseconds and why. Then the reply begins
+   * anew: text since the last `message` is void.
+   */
   | { readonly type: 'wait'; readonly ms: number; readonly reason: string }
   /** A call is on its way to the dispatcher. */
   | { readonly type: 'call'; readonly callId: string; readonly name: string; readonly args: Json }

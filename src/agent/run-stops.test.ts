@@ -233,6 +233,12 @@ describe('limits', () => {
     expect(await start(other, async () => failedOutcome()).result).toMatchObject({ end: 'answered' });
   });
 
+  test('stop a model that repeats a call which the loop itself answers', async () => {
+    const broken = (id: string) => reply([toolUse(id, 'write', { INVALID_JSON: '{"x":' })], 'tool_use');
+    const model = script(broken('a'), broken('b'), broken('c'), says('never'));
+    expect(await start(model).result).toMatchObject({ end: 'limit', handoff: { reason: 'identicalFailures' } });
+  });
+
   test('count a call that fails several times in one reply once: the model had not seen it fail', async () => {
     const same = (id: string) => toolUse(id, 'read', { x: 1 });
     const model = script(reply([same('a'), same('b'), same('c')], 'tool_use'), says('Gave up.'));

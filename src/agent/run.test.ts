@@ -109,6 +109,27 @@ describe('a model that fails', () => {
   });
 });
 
+describe('the result', () => {
+  test.each([
+    ['answered', 'end_turn'],
+    ['answered', 'stop_sequence'],
+    ['truncated', 'max_tokens'],
+    ['truncated', 'model_context_window_exceeded'],
+  ])('that is %s says by which stop reason: %s', async (end, stopReason) => {
+    expect(await start(script(says('x', stopReason), says('x', stopReason))).result).toMatchObject({ end, stopReason });
+  });
+
+  test('of a refusal has what the API says of it', async () => {
+    const stop_details = { type: 'refusal', category: 'cyber', explanation: 'No.' };
+    const result = await start(script({ ...says('', 'refusal'), stop_details })).result;
+    expect(result).toMatchObject({ end: 'refused', stopReason: 'refusal', stopDetails: stop_details });
+  });
+
+  test('of a run without a reply has no stop reason', async () => {
+    expect(await start(script(new Error('down'))).result).not.toHaveProperty('stopReason');
+  });
+});
+
 describe('a reply that was cut', () => {
   test('is asked for once more with more room, and none of its calls run', async () => {
     const cut = reply([textBlock('I will'), toolUse('a', 'write')], 'max_tokens');

@@ -97,11 +97,13 @@ export function failedRun(
 }
 
 function runResult(state: LoopState, conversation: string): RunResult {
-  const { end } = state;
+  const { end, stop } = state;
   if (end === null) throw new Error('The run has not ended.');
   const base: RunResult = {
     end: end.how,
     text: state.question ?? state.text,
+    ...(stop !== null && { stopReason: stop.reason }),
+    ...(stop?.details !== undefined && { stopDetails: stop.details }),
     messages: [...state.transcript.messages],
     usage: state.usage,
     turns: state.turns,

@@ -75,6 +75,8 @@ export interface LoopState {
   readonly parked: readonly ParkedCall[];
   /** What the model said last. */
   readonly text: string;
+  /** Of the last reply; null before one. */
+  readonly stop: { readonly reason: string; readonly details?: Json } | null;
   readonly question: string | null;
   /** Set when the run only waits for its running calls. */
   readonly stopping: Ending | null;
@@ -107,6 +109,7 @@ export function initialState(config: LoopConfig, transcript: ReadyTranscript = e
     left: [],
     parked: [],
     text: '',
+    stop: null,
     question: null,
     stopping: null,
     end: null,

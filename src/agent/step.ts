@@ -68,7 +68,7 @@ function onReply(state: LoopState, event: Of<'model'>): Next {
   }
   const transcript = addReply(state.transcript, content);
   const said = textOf(content);
-  const heard: LoopState = { ...state, usage, text: said === '' ? state.text : said };
+  const heard: LoopState = { ...state, usage, text: said === '' ? state.text : said, stop: stopOf(event) };
   const verdict = judge(event.stopReason, transcript.state === 'open', isMarkedAsked(event.message));
   switch (verdict.next) {
     case 'run_calls': {
@@ -101,6 +101,11 @@ function onReply(state: LoopState, event: Of<'model'>): Next {
     default:
       return unreachable(verdict);
   }
+}
+
+function stopOf({ message, stopReason }: Of<'model'>): LoopState['stop'] {
+  const details = isObject(message) ? message.stop_details : null;
+  return { reason: stopReason, ...(details !== undefined && details !== null && { details }) };
 }
 
 const TRUNCATED: Ending = { how: 'truncated', reason: 'max_tokens', message: 'The reply did not fit.' };
