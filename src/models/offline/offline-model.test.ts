@@ -66,6 +66,18 @@ describe('offlineModel', () => {
     expect(events[2]).toMatchObject({ delta: { type: 'input_json_delta', partial_json: '{"a":2,"b":3}' } });
   });
 
+  test('isn’t slowed down by a long history of questions', async () => {
+    const messages = Array.from({ length: 400 }, (_, at) => ({
+      role: at % 2 === 0 ? 'user' : 'assistant',
+      content: at % 2 === 0 ? 'Add 2' : 'I need the b for this: what should it be?',
+    }));
+    const { message } = await ask({
+      ...(request as object),
+      messages: [...messages, { role: 'user', content: 'Add 2 and 3' }],
+    });
+    expect(message).toMatchObject({ content: [{ name: 'sum', input: { a: 2, b: 3 } }] });
+  });
+
   test('rejects when the signal is aborted', async () => {
     await expect(offlineModel().respond(request, { signal: AbortSignal.abort(new Error('stopped')) })).rejects.toThrow(
       'stopped',

@@ -49,37 +49,33 @@ interface Task {
   readonly answers: readonly (Answer & Question)[];
 }
 
+/** How many questions in a row about one request are remembered. */
+const MAX_QUESTIONS = 8;
+
 function planTurns(turns: readonly Turn[], tools: ToolIndex): Plan {
-  const task = taskOf(turns, tools);
-  if (!task) return { kind: 'say', text: aboutItself(tools.cards) };
-  const talk = smallTalk(task.text, tools.cards);
-  if (talk !== undefined) return { kind: 'say', text: talk };
-  return planTask(task, tools);
+  let from = turns.length - 1;
+  while (from > 0 && turns.length - from <= MAX_QUESTIONS && turns[from - 1]?.reply.trimEnd().endsWith('?')) from--;
+  let task: Task | undefined;
+  for (let at = Math.max(from, 0); at < turns.length; at++) {
+    const turn = turns[at];
+    if (!turn) break;
+    // Deterministic, so the planner's own question can be recognised by asking it again.
+    const asked = task && planTask(task, tools);
+    const isAnswer = asked?.kind === 'ask' && asked.text === turns[at - 1]?.reply && !standsAlone(turn.text, tools);
+    task = task && isAnswer ? answered(task, asked.about, turn) : fresh(turns, at, turn);
+  }
+  return task ? planTask(task, tools) : { kind: 'say', text: aboutItself(tools.cards) };
 }
 
-/** The last turn, joined to the request that it answers a question about. */
-function taskOf(turns: readonly Turn[], tools: ToolIndex): Task | undefined {
-  const last = turns.at(-1);
-  if (!last) return undefined;
-  const before = turns.slice(0, -1);
-  const fresh: Task = {
-    text: last.text.slice(0, MAX_REQUEST),
-    calls: last.calls,
-    earlier: before.flatMap(({ calls }) => calls),
-    answers: [],
-  };
-  const previous = before.at(-1);
-  if (!previous?.reply.trimEnd().endsWith('?')) return fresh;
-  // Deterministic, so the question can be recognised by asking it again.
-  const asked = planTurns(before, tools);
-  const open = taskOf(before, tools);
-  if (asked.kind !== 'ask' || asked.text !== previous.reply || !open || standsAlone(last.text, tools)) return fresh;
-  return {
-    text: open.text,
-    calls: [...open.calls, ...last.calls],
-    earlier: open.earlier,
-    answers: [...open.answers, { ...asked.about, text: last.text }],
-  };
+function fresh(turns: readonly Turn[], at: number, { text, calls }: Turn): Task {
+  const earlier = turns.slice(0, at).flatMap((turn) => turn.calls);
+  return { text: text.slice(0, MAX_REQUEST), calls, earlier, answers: [] };
+}
+
+/** The request that was asked about, joined by what the user answered. */
+function answered(task: Task, about: Question, { text, calls }: Turn): Task {
+  const answer = { ...about, text: text.slice(0, MAX_REQUEST) };
+  return { ...task, calls: [...task.calls, ...calls], answers: [...task.answers, answer] };
 }
 
 /** An answer that is a request of its own is taken as one. */
@@ -98,6 +94,8 @@ function goalsOf(text: string, tools: ToolIndex): Goal[] {
 }
 
 function planTask(task: Task, tools: ToolIndex): Plan {
+  const talk = smallTalk(task.text, tools.cards);
+  if (talk !== undefined) return { kind: 'say', text: talk };
   const spoken = goalsOf(task.text, tools);
   const telling = spoken.some(({ mood }) => mood !== 'statement')
     ? spoken.filter(({ mood }) => mood === 'statement')
