@@ -150,7 +150,7 @@ describe('terminalAsker', () => {
 describe('trustPrompt', () => {
   const request: TrustRequest = {
     root: '/p',
-    items: [{ name: 'server a', hash: 'h', lines: ['server a runs:', '  npx a'], state: 'first' }],
+    items: [{ kind: 'server', name: 'server a', hash: 'h', lines: ['server a runs:', '  npx a'], state: 'first' }],
     gone: [],
     record: { path: '/p', files: new Map(), items: new Map() },
     covered: false,

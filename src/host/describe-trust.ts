@@ -8,6 +8,7 @@ import { shellLine, visibleText } from './visible-text.ts';
 
 /** One thing that a project would do or loosen once it is trusted. */
 export interface TrustItem {
+  readonly kind: 'server' | 'allow' | 'preview';
   /** Unique within the project, e.g. `server fs`. */
   readonly name: string;
   readonly hash: string;
@@ -29,9 +30,20 @@ export interface TrustRequest {
   readonly covered: boolean;
 }
 
-/** Variables that decide which code a program loads, so their values are part of the command. */
-const LOADS_CODE =
-  /^(PATH|BASH_ENV|ENV|IFS|NODE_OPTIONS|NODE_PATH|PYTHON.*|RUBYOPT|RUBYLIB|PERL5.*|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|LD_.*|DYLD_.*|GIT_.*|npm_config_.*|NPM_CONFIG_.*|PIP_.*|UV_.*|DOCKER_.*|.*_BASE_URL|.*_PROXY)$/i;
+/** Variables that decide which code a program loads or whom it talks to, so their values are part of the command. */
+const LOADS_CODE = new RegExp(
+  `^(${[
+    'PATH|HOME|XDG_.*|IFS|ENV|BASH_.*|ZDOTDIR|PROMPT_COMMAND|SHELL|EDITOR|VISUAL|.*PAGER',
+    'LD_.*|DYLD_.*|GCONV_PATH|OPENSSL_.*|SSL_CERT_.*|CURL_.*|KUBECONFIG|AWS_CONFIG_FILE|AWS_ENDPOINT_URL.*',
+    'NODE_.*|TS_NODE_.*|TSX_.*|ELECTRON_.*|BUN_.*|DENO_.*|NPM_CONFIG_.*|YARN_.*|COREPACK_.*',
+    'PYTHON.*|PIP_.*|UV_.*|CONDA_.*|RUBY.*|GEM_.*|BUNDLE_.*|PERL5.*|PHPRC|PHP_INI_SCAN_DIR|LUA_.*',
+    'CLASSPATH|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|MAVEN_.*|GRADLE_.*|GO[A-Z_]*|CARGO_.*|RUST.*|DOTNET_.*|CORECLR_.*',
+    'GIT_.*|SSH_.*|DOCKER_.*|.*_BASE_URL|.*_PROXY',
+  ].join('|')})$`,
+  'i',
+);
+/** Of those families too: a credential loads nothing, and isn't to stand on a screen or in a log. */
+const CREDENTIAL = /TOKEN|SECRET|PASSWORD|_KEY$/i;
 
 /**
  * What would be trusted: each server's command whole, the variables it is given and takes, each allow rule, each
@@ -73,10 +85,11 @@ function stateOf({ name, hash }: Draft, known: TrustRecord | undefined): TrustIt
 
 function serverItem(entry: McpEntry): readonly Draft[] {
   const name = visibleText(`server ${entry.key}`);
-  if (entry.kind === 'stdio') return [{ name, hash: entry.hash, lines: stdioLines(entry) }];
+  if (entry.kind === 'stdio') return [{ kind: 'server', name, hash: entry.hash, lines: stdioLines(entry) }];
   if (entry.url === undefined) return [];
   return [
     {
+      kind: 'server',
       name,
       hash: entry.hash,
       lines: [`server ${shellLine([entry.key])} at ${visibleText(entry.url)} (not started yet)`],
@@ -87,7 +100,7 @@ function serverItem(entry: McpEntry): readonly Draft[] {
 function stdioLines(entry: StdioEntry): readonly string[] {
   const lines = [`server ${shellLine([entry.key])} runs:`, `  ${shellLine([entry.command, ...entry.args])}`];
   if (entry.cwd !== undefined) lines.push(`  in the folder ${shellLine([entry.cwd])}`);
-  const set = [...entry.env].map(([name, value]) => (LOADS_CODE.test(name) ? `${name}=${shellLine([value])}` : name));
+  const set = [...entry.env].map(([name, value]) => (isShown(name) ? `${name}=${shellLine([value])}` : name));
   if (set.length > 0) lines.push(`  sets ${visibleText(set.join(', '))}`);
   const takes = variablesUsed(entry).filter((name) => name !== 'CLAUDE_PROJECT_DIR');
   if (takes.length > 0) lines.push(`  takes from your environment: ${takes.join(', ')}`);
@@ -95,10 +108,15 @@ function stdioLines(entry: StdioEntry): readonly string[] {
   return lines;
 }
 
+function isShown(variable: string): boolean {
+  return LOADS_CODE.test(variable) && !CREDENTIAL.test(variable);
+}
+
 function bridleItems(bridle: BridleFile): readonly Draft[] {
   const rules = (bridle.permissions.allow ?? []).map((rule) => {
     const text = visibleText(typeof rule === 'string' ? rule : JSON.stringify(rule));
     return {
+      kind: 'allow' as const,
       name: `allow ${text}`,
       hash: sha256(JSON.stringify(rule)),
       lines: [`lets run without a question: ${text}`],
@@ -106,7 +124,7 @@ function bridleItems(bridle: BridleFile): readonly Draft[] {
   });
   const previews = bridle.previews.map(({ rule, plan, hash }) => {
     const text = visibleText(`before ${rule} is asked about, ${plan.tool} of the same server is called for the facts`);
-    return { name: visibleText(`preview ${rule}`), hash, lines: [text] };
+    return { kind: 'preview' as const, name: visibleText(`preview ${rule}`), hash, lines: [text] };
   });
   return [...rules, ...previews];
 }

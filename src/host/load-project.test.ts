@@ -170,6 +170,32 @@ describe('trust', () => {
   });
 });
 
+test('a variable that can bring in code is shown with its value, and a secret of the same family is not', async () => {
+  const loading = [
+    'HOME',
+    'ZDOTDIR',
+    'NODE_EXTRA_CA_CERTS',
+    'OPENSSL_CONF',
+    'TS_NODE_REQUIRE',
+    'GIT_ASKPASS',
+    'CLASSPATH',
+  ];
+  const secret = ['NODE_AUTH_TOKEN', 'npm_config_password', 'UV_PUBLISH_TOKEN', 'GO_API_KEY'];
+  const env = Object.fromEntries([...loading, ...secret].map((name) => [name, `./of-${name}`]));
+  put('project/.mcp.json', { mcpServers: { a: { command: 'node', env } } });
+  const text = trustText((await load({ untrusted: 'leave' })).trust);
+  for (const name of loading) expect(text).toContain(`${name}=./of-${name}`);
+  for (const name of secret) expect(text).not.toContain(`./of-${name}`);
+});
+
+test('what is agreed to is counted below it, however long it is', async () => {
+  const servers = Object.fromEntries(Array.from({ length: 40 }, (_, nth) => [`s${nth}`, { command: 'node' }]));
+  put('project/.mcp.json', { mcpServers: servers });
+  put('project/bridle.json', { permissions: { allow: ['mcp__s1__a', 'mcp__s1__b'] } });
+  const text = trustText((await load({ untrusted: 'leave' })).trust);
+  expect(text.trimEnd().split('\n').at(-1)).toBe('In all: 40 servers, 2 allow rules.');
+});
+
 describe('the project folder', () => {
   test('is the nearest one upwards with a mark, and its servers run there', async () => {
     put('project/.mcp.json', SERVER);

@@ -22,7 +22,22 @@ export function trustText(request: TrustRequest): string {
       'All of this is as you trusted it; something else in the files has changed, such as a comment or a rule.',
     );
   }
+  // After a screenful the first of them are out of sight, and it is all of them that is agreed to.
+  if (request.items.length > 1) lines.push('', `In all: ${counted(request.items)}.`);
   return `${lines.join('\n')}\n`;
+}
+
+const KINDS: Readonly<Record<TrustItem['kind'], string>> = {
+  server: 'server',
+  allow: 'allow rule',
+  preview: 'preview',
+};
+
+function counted(items: readonly TrustItem[]): string {
+  const counts = Object.entries(KINDS).map(([kind, word]) => [items.filter((item) => item.kind === kind).length, word]);
+  return counts
+    .flatMap(([count, word]) => (count === 0 ? [] : [`${count} ${word}${count === 1 ? '' : 's'}`]))
+    .join(', ');
 }
 
 const MARKS: Readonly<Record<TrustItem['state'], string>> = {
