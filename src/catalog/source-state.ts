@@ -1,5 +1,5 @@
 import type { Reason, Source, ToolDefinition, ToolListing } from '../contracts/index.ts';
-import { printable } from '../tools/index.ts';
+import { isBridleError, printable } from '../tools/index.ts';
 
 export interface SetAside {
   readonly server: string | null;
@@ -86,12 +86,13 @@ function brokenTools(count: number): ToolListing['setAside'][number] {
 
 function problem(source: Source, kept: ToolListing, error: unknown): Reason {
   const why = printable(error instanceof Error ? error.message || error.name : String(error), { maxLength: 1_000 });
+  const advice = isBridleError(error) && error.hint ? ` ${printable(error.hint, { maxLength: 300 })}` : '';
   const rest =
     kept.tools.length > 0 ? ` Its ${kept.tools.length} tools from before are kept.` : ' Its tools are missing.';
   return {
     room: 'catalog',
     code: 'source_not_listed',
-    text: `${label(source)} could not be listed: ${why.replace(/[.\s]+$/, '')}.${rest}`,
+    text: `${label(source)} could not be listed: ${why.replace(/[.\s]+$/, '')}.${advice}${rest}`,
   };
 }
 
