@@ -113,7 +113,7 @@ export function verbLikeness(a: string, b: string): number {
 }
 
 /** Stems of the words that carry content, in their order. */
-export function contentStems(text: string): string[] {
+function contentStems(text: string): string[] {
   return splitWords(text)
     .filter((word) => !FILLERS.has(word))
     .map(stem);

@@ -21,7 +21,7 @@ export interface Ranked {
 /** Below this, nothing fits. */
 export const FITS = 0.5;
 
-export function indexTools(cards: readonly ToolCard[]): ToolIndex {
+function indexTools(cards: readonly ToolCard[]): ToolIndex {
   const docs = cards.map((card) => ({
     id: card.name,
     fields: [
