@@ -70,6 +70,11 @@ describe('expand', () => {
     );
   });
 
+  test('a file full of references that never close does not keep anybody waiting', () => {
+    const text = `\${A}${'${'.repeat(400_000)}`;
+    expect(expand(text, new Map([['A', '1']])).text).toBe(`1${'${'.repeat(400_000)}`);
+  });
+
   test('any text and any environment are taken', () => {
     fc.assert(
       fc.property(fc.string(), fc.dictionary(fc.string(), fc.string()), (text, env) => {

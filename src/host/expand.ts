@@ -33,7 +33,9 @@ export function expand(
   const notes: ExpansionNote[] = [];
   const uses: string[] = [];
   const note = (code: ExpansionNote['code'], words: string) => void notes.push({ code, text: words });
-  const out = text.replace(REFERENCE, (reference: string, inside: string) => {
+  // Without the part in which nothing closes any more, each reference is looked through once.
+  const end = text.lastIndexOf('}') + 1;
+  const out = text.slice(0, end).replace(REFERENCE, (reference: string, inside: string) => {
     const [, name, fallback] = NAME_AND_DEFAULT.exec(inside) ?? [];
     if (name === undefined || (fallback !== undefined && /\$\{/.test(fallback))) {
       note('variable_form', `${reference} is kept as it is: ${formAdvice(inside)}`);
@@ -54,7 +56,7 @@ export function expand(
     note('variable_unset', `The variable ${name} is not set, so ${reference} is kept as it is. ${advice}`);
     return reference;
   });
-  return { text: out, notes, uses };
+  return { text: out + text.slice(end), notes, uses };
 }
 
 function formAdvice(inside: string): string {
