@@ -14,7 +14,7 @@ import {
   statusOfError,
   stopped,
 } from './errors.ts';
-import { arrayOf, copyOf, isObject, parseJson } from './json-shape.ts';
+import { arrayOf, isObject, parseJson } from './json-shape.ts';
 import { messageEvents } from './message-events.ts';
 import { createMessageFold } from './message-fold.ts';
 import { modelFacts } from './model-facts.ts';
@@ -125,7 +125,7 @@ async function createClient(options: AnthropicOptions, endpoint: Endpoint): Prom
 
 function requestBody(id: string, request: Json, options: AnthropicOptions): JsonObject {
   if (!isObject(request)) throw new TypeError('a Messages API request is a JSON object');
-  const { thread: _thread, betas, ...body } = copyOf({ ...options.request, ...request });
+  const { thread: _thread, betas, ...body } = { ...options.request, ...request };
   const limit = modelFacts(id)?.maxOutput ?? CAUTIOUS_MAX_TOKENS;
   const allBetas = [...new Set([...(options.betas ?? []), ...arrayOf(betas)])];
   return {

@@ -11,7 +11,7 @@ import {
   statusOfError,
   stopped,
 } from '../errors.ts';
-import { copyOf, isObject, parseJson } from '../json-shape.ts';
+import { isObject, parseJson } from '../json-shape.ts';
 import { createMessageFold } from '../message-fold.ts';
 import { type RetryOptions, withRetries } from '../retry.ts';
 import { createChatReply } from './reply.ts';
@@ -63,7 +63,7 @@ export function openaiModel(id: string, options: OpenAIOptions = {}): Model {
       const body: JsonObject = {
         ...options.request,
         model: id,
-        ...toChatRequest(copyOf(whole), { tokensField: target.isPublic ? 'max_completion_tokens' : 'max_tokens' }),
+        ...toChatRequest(whole, { tokensField: target.isPublic ? 'max_completion_tokens' : 'max_tokens' }),
       };
       return withRetries(() => attempt(target, body, callIds(whole), ctx, options), ctx, options);
     },

@@ -200,6 +200,17 @@ describe('a reply', () => {
     expect((reply.message as JsonObject).content).toEqual([{ type: 'text', text: 'Hello' }]);
     expect(reply.usage).toEqual({ input_tokens: 1, output_tokens: 2 });
   });
+
+  test('in one piece has a call for each entry, alike or not', async () => {
+    const tool_calls = [{ function: { name: 'now', arguments: '' } }, { function: { name: 'now', arguments: '' } }];
+    const choice = { index: 0, message: { role: 'assistant', content: null, tool_calls }, finish_reason: 'tool_calls' };
+    const { url } = await server(answerJson(200, { id: 'x', choices: [choice] }));
+    const reply = await modelAt(url).respond(REQUEST, watch().ctx);
+    expect((reply.message as JsonObject).content).toMatchObject([
+      { type: 'tool_use', name: 'now', input: {} },
+      { type: 'tool_use', name: 'now', input: {} },
+    ]);
+  });
 });
 
 test('a request has the fields that the model was made with, under those that it brings itself', async () => {

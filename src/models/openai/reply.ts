@@ -86,21 +86,23 @@ export function createChatReply(model: string, usedIds: ReadonlySet<string>): Ch
     return [...opening, { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: whole } }];
   }
 
-  /** The call that a piece belongs to: the last one of its index, or the last of all, unless a new one begins. */
-  function callFor(piece: JsonObject, name: string): PendingCall {
-    const index = typeof piece.index === 'number' ? piece.index : undefined;
+  /** The call that a piece goes on with: the last one of its index, or the last of all, unless a new one begins. */
+  function begunCall(piece: JsonObject, index: number | undefined, name: string): PendingCall | undefined {
     const known =
       index === undefined ? calls.at(-1) : calls.findLast((call) => call.index === index || call.index === undefined);
-    if (known !== undefined && !beginsAnother(known, stringOf(piece.id), name)) return known;
-    const call: PendingCall = { index, id: '', name: '', arguments: '' };
-    calls.push(call);
-    return call;
+    return known !== undefined && !beginsAnother(known, stringOf(piece.id), name) ? known : undefined;
   }
 
-  function addCall(piece: Json): void {
+  /** @param isWhole whether the piece is a call of its own, as in a reply that isn't streamed */
+  function addCall(piece: Json, isWhole: boolean): void {
     if (!isObject(piece)) return;
     const called = isObject(piece.function) ? piece.function : {};
-    const call = callFor(piece, stringOf(called.name));
+    const index = typeof piece.index === 'number' ? piece.index : undefined;
+    let call = isWhole ? undefined : begunCall(piece, index, stringOf(called.name));
+    if (call === undefined) {
+      call = { index, id: '', name: '', arguments: '' };
+      calls.push(call);
+    }
     call.id ||= stringOf(piece.id);
     call.name ||= stringOf(called.name);
     // Some servers give the arguments as an object.
@@ -131,6 +133,7 @@ export function createChatReply(model: string, usedIds: ReadonlySet<string>): Ch
       const events: JsonObject[] = [...start(chunk)];
       if (typeof choice.finish_reason === 'string' && choice.finish_reason !== '') finishReason = choice.finish_reason;
       // A reply in one piece has `message` where a stream has `delta`.
+      const isWhole = !isObject(choice.delta) && isObject(choice.message);
       const delta = isObject(choice.delta) ? choice.delta : isObject(choice.message) ? choice.message : {};
       events.push(...text(contentText(delta.content)));
       const refusal = stringOf(delta.refusal);
@@ -138,7 +141,7 @@ export function createChatReply(model: string, usedIds: ReadonlySet<string>): Ch
         refused = true;
         events.push(...text(refusal));
       }
-      for (const piece of arrayOf(delta.tool_calls)) addCall(piece);
+      for (const piece of arrayOf(delta.tool_calls)) addCall(piece, isWhole);
       // Reasoning, and calls that are still being written, show nothing yet; that the model is alive they do.
       return events.length > 0 ? events : [{ type: 'ping' }];
     },
