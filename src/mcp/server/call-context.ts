@@ -40,29 +40,37 @@ function answersIn(ctx: ServerContext): Answers | undefined {
   return { responses, ...(typeof state === 'string' && { state }) };
 }
 
-/** Progress and log messages of one call, in order, and none after its result. */
+/** Progress and log messages of one call, in order, and none after its result or its cancellation. */
 export function eventRelay(ctx: ServerContext): { readonly onEvent: OnEvent; finish(): Promise<void> } {
   const token = ctx.mcpReq._meta?.progressToken;
-  const sent: Promise<unknown>[] = [];
+  const sending = new Set<Promise<void>>();
   let open = true;
+  // A client that can't be told of progress is no reason to lose the result, and the call may go on for long after one
+  // has left: each failure is dealt with as it comes.
+  const track = (sent: Promise<unknown>) => {
+    const settled: Promise<void> = sent.then(
+      () => void sending.delete(settled),
+      () => void sending.delete(settled),
+    );
+    sending.add(settled);
+  };
   return {
     onEvent(event) {
-      if (!open) return;
+      if (!open || ctx.mcpReq.signal.aborted) return;
       const params = event.raw.parse();
       if (!isObject(params)) return;
       if (event.kind === 'log') {
         const logger = typeof params.logger === 'string' ? params.logger : undefined;
         // The SDK compares levels by table, and an unknown one is below every threshold.
-        sent.push(ctx.mcpReq.log(params.level as Parameters<typeof ctx.mcpReq.log>[0], params.data, logger));
+        track(ctx.mcpReq.log(params.level as Parameters<typeof ctx.mcpReq.log>[0], params.data, logger));
       } else if (token !== undefined) {
         const progress = { ...params, progressToken: token } as { progressToken: string | number; progress: number };
-        sent.push(ctx.mcpReq.notify({ method: 'notifications/progress', params: progress }));
+        track(ctx.mcpReq.notify({ method: 'notifications/progress', params: progress }));
       }
     },
-    /** A client that can't be told of progress is no reason to lose the result. */
     async finish() {
       open = false;
-      await Promise.allSettled(sent);
+      await Promise.all(sending);
     },
   };
 }
