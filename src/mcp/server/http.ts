@@ -14,6 +14,8 @@ type HttpOptions = Extract<ServeAt, { http: unknown }>['http'];
 type ModernHandler = ReturnType<Sdk['createMcpHandler']>;
 
 const PATH = '/mcp';
+/** Those of Streamable HTTP in all its revisions; the newest has POST alone, which the SDK sees to. */
+const METHODS: ReadonlySet<string> = new Set(['POST', 'GET', 'DELETE']);
 /** Longest request body, in bytes: the same as a message over stdio. */
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
@@ -122,6 +124,9 @@ async function answer(endpoint: Endpoint, request: IncomingMessage, response: Se
   const refused = refusedOrigin(endpoint.bound, headers);
   if (refused !== undefined) return sendError(response, 403, `Forbidden: ${refused}`, { rpc: -32000 });
   if (request.url?.split('?', 1)[0] !== PATH) return sendError(response, 404, 'Not found');
+  if (!METHODS.has(request.method ?? '')) {
+    return sendError(response, 405, 'Method not allowed', { headers: { allow: [...METHODS].join(', ') } });
+  }
   const who = endpoint.identify === undefined ? ANYONE : await endpoint.identify(headers);
   if (who === null) return sendError(response, 401, 'Unauthorized', { headers: { 'www-authenticate': 'Bearer' } });
 
