@@ -3,5 +3,6 @@
  * or empties another, and what is missing is visible with its reason.
  */
 export { type CatalogHandle, type CatalogOptions, createCatalog } from './catalog.ts';
+export { editDistance } from './edit-distance.ts';
 export type { SetAside } from './source-state.ts';
 export { type ToolHostOptions, toolHost } from './tool-host.ts';
