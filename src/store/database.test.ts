@@ -112,4 +112,13 @@ describe('transaction', () => {
     expect(notes(database)).toEqual(['done']);
     database.close();
   });
+
+  test('refuses work that goes on after it returned, and commits nothing of it', async () => {
+    const database = await openDatabase(join(dir, 'notes.db'));
+    database.exec('CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT NOT NULL)');
+    const work = async () => database.prepare('INSERT INTO note (text) VALUES (?)').run('half').changes;
+    expect(() => transaction(database, work)).toThrow(TypeError);
+    expect(notes(database)).toEqual([]);
+    database.close();
+  });
 });

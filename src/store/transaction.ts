@@ -6,12 +6,13 @@ import type { Database } from './database.ts';
  *
  * @param work synchronous: a transaction that waits for anything else would block every other writer
  * @returns what `work` returns, once it is committed
- * @throws what `work` throws, after everything it did is undone
+ * @throws what `work` throws, after everything it did is undone; TypeError when it returns a promise
  */
 export function transaction<T>(database: Database, work: () => T): T {
   database.exec('BEGIN IMMEDIATE');
   try {
     const result = work();
+    if (result instanceof Promise) throw new TypeError('The work of a transaction must be synchronous.');
     database.exec('COMMIT');
     return result;
   } catch (error) {

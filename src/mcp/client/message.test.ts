@@ -28,6 +28,15 @@ describe('reading a line', () => {
     expect(message).toMatchObject({ kind: 'error', id: 3, code: -32022, message: 'no', data: { text: '{"a": 1.50}' } });
   });
 
+  test('an error that is no object is an error all the same: its request is over', () => {
+    expect(readMessages('{"jsonrpc":"2.0","id":1,"error":"boom"}')).toEqual([
+      { kind: 'error', id: 1, code: 0, message: 'boom' },
+    ]);
+    expect(readMessages('{"jsonrpc":"2.0","id":1,"error":[7]}')).toEqual([
+      { kind: 'error', id: 1, code: 0, message: '[7]' },
+    ]);
+  });
+
   test('an error about a message that could not be read has no id', () => {
     const [message] = readMessages('{"jsonrpc":"2.0","error":{"code":-32700,"message":"parse"}}') ?? [];
     expect(message).toMatchObject({ kind: 'error', id: null });

@@ -59,8 +59,12 @@ function readOne(raw: RawJson): Message | null {
   const result = rawMember(raw, 'result');
   if (result && id !== undefined) return { kind: 'result', id, result };
   const error = rawMember(raw, 'error');
-  const detail = error?.parse();
-  if (!error || !isObject(detail)) return null;
+  if (!error) return null;
+  const detail = error.parse();
+  if (!isObject(detail)) {
+    // Not as it should be, but there is no doubt that the request is over.
+    return { kind: 'error', id: id ?? null, code: 0, message: typeof detail === 'string' ? detail : error.text };
+  }
   const data = rawMember(error, 'data');
   return {
     kind: 'error',

@@ -8,5 +8,5 @@ const LONGEST_TIMER = 2 ** 31 - 1;
  * @returns what `clearTimeout` takes
  */
 export function timeLimit(ms: number | undefined, expired: () => void): NodeJS.Timeout | undefined {
-  return ms === undefined || ms > LONGEST_TIMER ? undefined : setTimeout(expired, ms);
+  return ms !== undefined && ms <= LONGEST_TIMER ? setTimeout(expired, ms) : undefined;
 }

@@ -2,9 +2,11 @@ import type { ToolHost } from '../../contracts/index.ts';
 import { printable } from '../../tools/index.ts';
 import { ANYONE } from './peer.ts';
 
+const MAX_LENGTH = 2000;
+
 /** Says something to the person who runs the server. stdout is the protocol's, and a client's words may be in it. */
 export function note(text: string): void {
-  process.stderr.write(`bridle: ${printable(text)}\n`);
+  process.stderr.write(`bridle: ${printable(text, { maxLength: MAX_LENGTH })}\n`);
 }
 
 /** An author's own preview function can't cross MCP; said once, because its absence is seen only at an approval. */
