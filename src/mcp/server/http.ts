@@ -121,13 +121,14 @@ interface Endpoint {
 
 async function answer(endpoint: Endpoint, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const headers = headersOf(request);
-  const refused = refusedOrigin(endpoint.bound, headers);
+  const { bound, identify } = endpoint;
+  const refused = refusedOrigin({ host: bound, identifies: identify !== undefined }, headers);
   if (refused !== undefined) return sendError(response, 403, `Forbidden: ${refused}`, { rpc: -32000 });
   if (request.url?.split('?', 1)[0] !== PATH) return sendError(response, 404, 'Not found');
   if (!METHODS.has(request.method ?? '')) {
     return sendError(response, 405, 'Method not allowed', { headers: { allow: [...METHODS].join(', ') } });
   }
-  const who = endpoint.identify === undefined ? ANYONE : await endpoint.identify(headers);
+  const who = identify === undefined ? ANYONE : await identify(headers);
   if (who === null) return sendError(response, 401, 'Unauthorized', { headers: { 'www-authenticate': 'Bearer' } });
 
   const gone = new AbortController();

@@ -13,7 +13,8 @@ import type { Serve } from '../../contracts/index.ts';
  *   goes to stderr from then on, and the process ends with stdin: calls in flight are cancelled, and whatever still
  *   holds the process after two seconds is ended with it.
  *   `{http: {port, host?, identify?}}`: Streamable HTTP at `/mcp`; `port` 0 takes a free one, `host` is 127.0.0.1
- *   unless given. `identify` says who sent a request from its headers (names in lower case); null answers 401.
+ *   unless given. `identify` says who sent a request from its headers (names in lower case); null answers 401. Without
+ *   it, web pages can call off loopback only by an address, not by a name that somebody may have made to mean it.
  * @returns when clients can connect; `url` is set for HTTP. `close` ends every session and call.
  * @throws BridleError `serve_address` when the address can't be listened on, `serve_stdio_taken` when this process
  *   already serves its stdin and stdout
