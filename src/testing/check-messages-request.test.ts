@@ -120,6 +120,12 @@ const BROKEN: readonly (readonly [rule: string, why: string, request: JsonObject
   ['tool-fields', 'a field of its own', { ...VALID, tools: [{ ...tool, effect: 'read' }] }, 'effect: Extra inputs'],
   ['tool-fields', 'a flag in words', { ...VALID, tools: [{ ...tool, strict: 'yes' }] }, 'strict'],
   ['input-schema', 'none', { ...VALID, tools: [{ name: 'x' }] }, 'input_schema: Field required'],
+  [
+    'input-schema',
+    'a property name',
+    { ...VALID, tools: [{ ...tool, input_schema: { type: 'object', properties: { $top: {} } } }] },
+    'Property keys should match pattern',
+  ],
   ['input-schema', 'no type', { ...VALID, tools: [{ ...tool, input_schema: {} }] }, "'object'"],
   [
     'input-schema',

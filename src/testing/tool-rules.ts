@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '../contracts/index.ts';
 import type { Rule } from './rule.ts';
 import { arrayOf, isObject, isString, type Placed, placed } from './shape.ts';
 
+const PROPERTY_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 const TOOL_NAME = /^[a-zA-Z0-9_-]{1,128}$/;
 const TOOLSET = /^(?:computer|browser)_toolset_\d{8}$|^mcp_toolset$/;
 const TOOL_SEARCH = /^tool_search_tool_(?:regex|bm25)(?:_\d{8})?$/;
@@ -90,9 +91,15 @@ export const TOOL_RULES: readonly Rule[] = [
         if (schema === undefined) return [`${path}.custom.input_schema: Field required`];
         if (!isObject(schema)) return [`${path}.custom.input_schema: Input should be an object`];
         if (schema.type !== 'object') return [`${path}.custom.input_schema.type: Input should be 'object'`];
-        return ['oneOf', 'allOf', 'anyOf'].some((combinator) => schema[combinator] !== undefined)
-          ? [`${path}.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level`]
-          : [];
+        const names = isObject(schema.properties) ? Object.keys(schema.properties) : [];
+        return [
+          ...(['oneOf', 'allOf', 'anyOf'].some((combinator) => schema[combinator] !== undefined)
+            ? [`${path}.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level`]
+            : []),
+          ...(names.every((name) => PROPERTY_NAME.test(name))
+            ? []
+            : [`${path}.custom.input_schema.properties: Property keys should match pattern '^[a-zA-Z0-9_.-]{1,64}$'`]),
+        ];
       }),
   },
   {

@@ -20,6 +20,12 @@ describe('toApiTool', () => {
     });
   });
 
+  test('gives no description where there is none', () => {
+    const read = definitionFromMcp(server, rawFrom({ name: 't', inputSchema: { type: 'object' } }));
+    if (!('tool' in read)) throw new Error(JSON.stringify(read));
+    expect(toApiTool(read.tool)).toEqual({ name: 'mcp__s__t', input_schema: { type: 'object' } });
+  });
+
   test('passes the hints of an own definition', () => {
     const { definition } = defineTool(
       {
@@ -151,6 +157,24 @@ describe('toApiTool', () => {
     expect(inspectSchema(lowered)).toBeNull();
     expect(lowered).toMatchObject({ properties: { net: price } });
     expect(lowered).not.toHaveProperty('anyOf');
+  });
+
+  test('tells of arguments whose names the API refuses in words, and leaves the rest as it is', async () => {
+    const properties = {
+      id: { type: 'string' },
+      $filter: { type: 'string', description: 'An OData filter' },
+      'sort[by]': { $ref: '#/properties/$filter' },
+      other: { $ref: '#/properties/$filter' },
+    };
+    const schema: Json = { type: 'object', properties, required: ['id', '$filter'], additionalProperties: false };
+    const entry = fromSchema(schema);
+    expect(entry.input_schema).toMatchObject({ properties: { id: { type: 'string' } }, required: ['id'] });
+    expect(entry.input_schema).not.toHaveProperty('additionalProperties', false);
+    expect(inspectSchema(entry.input_schema ?? null)).toBeNull();
+    expect(entry.description).toContain('"$filter":{"type":"string","description":"An OData filter"}');
+    expect(entry.description).toContain('required: ["$filter"]');
+    const strict = defineTool({ name: 'a', description: 'A.', strict: true, input: { ...schema } }, () => '');
+    expect(toApiTool(strict.definition)).not.toHaveProperty('strict');
   });
 
   test('lowers allOf with all requirements, and a reference at the top', () => {

@@ -15,7 +15,8 @@ export async function checkTool(tool: Tool): Promise<readonly Reason[]> {
   const { inputSchema, outputSchema, hints } = tool.definition;
   const reasons: Reason[] = [];
   if (!canBeStrict(tool.definition)) {
-    const text = 'It is sent without "strict": its schema has an open object, or refers to itself.';
+    const text =
+      'It is sent without "strict": its schema has an open object, refers to itself, or has names that the API refuses.';
     reasons.push({ room: 'tools', code: 'strict_impossible', text });
   }
   try {
