@@ -132,7 +132,7 @@ describe('modelContent', () => {
   });
 
   test('says that an empty answer is one', () => {
-    for (const empty of [undefined, '', { content: [] }]) expect(shown(empty)).toBe(EMPTY_RESULT);
+    for (const empty of [undefined, '', ' \n', { content: [] }]) expect(shown(empty)).toBe(EMPTY_RESULT);
     expect(shown([])).toBe('[]');
   });
 

@@ -76,9 +76,9 @@ function isText(block: JsonObject): block is JsonObject & { text: string } {
   return block.type === 'text' && typeof block.text === 'string';
 }
 
-/** Drops empty text blocks (the API refuses them) and keeps the text of all blocks together under the bound. */
+/** Drops blank text blocks (the API refuses them) and keeps the text of all blocks together under the bound. */
 function bound(blocks: readonly JsonObject[], { maxChars, keep }: ModelContentOptions): Json {
-  const shown = blocks.filter((block) => !isText(block) || block.text !== '');
+  const shown = blocks.filter((block) => !isText(block) || block.text.trim() !== '');
   const texts = shown.filter(isText).map((block) => block.text);
   if (texts.reduce((sum, text) => sum + text.length, 0) <= maxChars) {
     const [only = textBlock(EMPTY_RESULT)] = shown;
