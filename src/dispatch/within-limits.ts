@@ -1,3 +1,4 @@
+import { onAbort } from '../tools/index.ts';
 import type { Clock } from './clock.ts';
 
 /** How a piece of foreign work ended. `late` is what it still said in the short grace after it was told to stop. */
@@ -40,28 +41,32 @@ export function withinLimits<T>(work: (scope: WorkScope) => Promise<T> | T, limi
   if (limits.signal.aborted) return Promise.resolve({ end: 'cancelled', started: false });
   return new Promise((resolve) => {
     const { clock, idleMs, hardMs, graceMs = 50 } = limits;
-    const controller = new AbortController();
+    // Made when somebody looks at the signal: most work settles at once and never does, and making one is dear.
+    let controller: AbortController | undefined;
     let over = false;
     let stopped: Extract<Limited<T>, { end: 'limit' | 'cancelled' }> | undefined;
+    let stopReason: unknown;
     let pauses = 0;
     let stopIdle = () => {};
     let stopHard = () => {};
     let stopGrace = () => {};
+    let forget = () => {};
 
     const finish = (end: Limited<T>) => {
       if (over) return;
       over = true;
       for (const stop of [stopIdle, stopHard, stopGrace]) stop();
-      limits.signal.removeEventListener('abort', onCancel);
+      forget();
       resolve(end);
     };
     const stop = (cause: NonNullable<typeof stopped>, reason: unknown) => {
       if (over || stopped) return;
       stopped = cause;
+      stopReason = reason;
       stopIdle();
       stopHard();
       stopGrace = clock.after(graceMs, () => finish(cause));
-      controller.abort(reason);
+      controller?.abort(reason);
     };
     const onCancel = () => stop({ end: 'cancelled', started: true }, limits.signal.reason);
     const onLimit = (which: 'idle' | 'hard', ms: number) =>
@@ -76,7 +81,11 @@ export function withinLimits<T>(work: (scope: WorkScope) => Promise<T> | T, limi
     };
 
     const scope: WorkScope = {
-      signal: controller.signal,
+      get signal() {
+        controller ??= new AbortController();
+        if (stopped) controller.abort(stopReason);
+        return controller.signal;
+      },
       touch: startIdle,
       pause() {
         pauses += 1;
@@ -92,17 +101,30 @@ export function withinLimits<T>(work: (scope: WorkScope) => Promise<T> | T, limi
       awaited: () => !over && !stopped,
     };
 
-    limits.signal.addEventListener('abort', onCancel, { once: true });
-    if (hardMs !== undefined) stopHard = clock.after(hardMs, () => onLimit('hard', hardMs));
+    let begun: Promise<T> | T;
+    try {
+      begun = work(scope);
+      if (!isThenable(begun)) {
+        finish({ end: 'settled', value: begun });
+        return;
+      }
+    } catch (error) {
+      finish({ end: 'threw', error });
+      return;
+    }
+    if (limits.signal.aborted) onCancel();
+    else forget = onAbort(limits.signal, onCancel);
+    if (hardMs !== undefined && !stopped) stopHard = clock.after(hardMs, () => onLimit('hard', hardMs));
     startIdle();
-    attempt(work, scope).then(
+    // Foreign work may give a `then` of its own making: a promise calls it safely, and once.
+    Promise.resolve(begun).then(
       (value) => finish(stopped ? { ...stopped, late: { value } } : { end: 'settled', value }),
       (error: unknown) => finish(stopped ?? { end: 'threw', error }),
     );
   });
 }
 
-/** A synchronous throw becomes a rejection. */
-async function attempt<T>(work: (scope: WorkScope) => Promise<T> | T, scope: WorkScope): Promise<T> {
-  return work(scope);
+/** Foreign work answers with whatever it likes: what has a `then` is waited for, as `await` would. */
+function isThenable<T>(value: Promise<T> | T): value is Promise<T> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }

@@ -24,6 +24,7 @@ export { functionSource } from './function-source.ts';
 export { definitionFromMcp, definitionToMcp, type McpDefinition } from './mcp-definition.ts';
 export { EMPTY_RESULT, type ModelContentOptions, modelContent } from './model-content.ts';
 export { normalizeResult } from './normalize-result.ts';
+export { onAbort } from './on-abort.ts';
 export { outcomeToToolResult } from './outcome-result.ts';
 export { cutAt, printable } from './printable.ts';
 export { rawFrom, rawJson } from './raw-json.ts';
