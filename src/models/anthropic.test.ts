@@ -1,18 +1,15 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import {
-  type Answer,
   answerJson,
   answerStream,
   answerText,
   closedPort,
-  type LoopbackServer,
-  loopbackServer,
   messagesStream,
 } from '../../test/fixtures/loopback-server.ts';
+import { failureOf, server, watch } from '../../test/fixtures/model-endpoint.ts';
 import type { Json, JsonObject } from '../contracts/index.ts';
-import { type BridleError, isBridleError } from '../tools/index.ts';
 import { type AnthropicOptions, anthropicModel } from './anthropic.ts';
 import { invalidInputText } from './invalid-input.ts';
 import { messageEvents } from './message-events.ts';
@@ -35,57 +32,19 @@ const MESSAGE: JsonObject = {
 const WHOLE = messagesStream([...messageEvents(MESSAGE, { pieceLength: 3 })]);
 const REQUEST: Json = { messages: [{ role: 'user', content: 'Hi' }] };
 
-const servers: LoopbackServer[] = [];
-async function server(...answers: readonly Answer[]): Promise<LoopbackServer> {
-  const started = await loopbackServer(...answers);
-  servers.push(started);
-  return started;
-}
-
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  await Promise.all(servers.splice(0).map((each) => each.close()));
-});
-
 function modelAt(url: string, options: AnthropicOptions = {}) {
   return anthropicModel('claude-opus-5-5', { apiKey: 'key', baseURL: url, baseMs: 1, ...options });
-}
-
-interface Seen {
-  readonly events: JsonObject[];
-  readonly waits: { ms: number; reason: string }[];
-}
-
-function watch(signal = new AbortController().signal) {
-  const seen: Seen = { events: [], waits: [] };
-  return {
-    seen,
-    ctx: {
-      signal,
-      onDelta: (event: Json) => void seen.events.push(event as JsonObject),
-      onWait: (wait: { ms: number; reason: string }) => void seen.waits.push(wait),
-    },
-  };
-}
-
-async function failureOf(promise: Promise<unknown>): Promise<BridleError> {
-  const error: unknown = await promise.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  if (!isBridleError(error)) throw new Error(`expected a BridleError, got ${String(error)}`);
-  return error;
 }
 
 describe('a reply', () => {
   test('is put together from a stream that is cut inside characters and lines', async () => {
     const { url } = await server(answerStream(WHOLE, { bytes: 5 }));
-    const { ctx, seen } = watch();
+    const { ctx, events } = watch();
     const reply = await modelAt(url).respond(REQUEST, ctx);
     expect(reply.message).toEqual(MESSAGE);
     expect(reply.stopReason).toBe('tool_use');
     expect(reply.usage).toEqual({ input_tokens: 10, output_tokens: 5 });
-    expect(seen.events.map((event) => event.type)).toEqual([
+    expect(events.map((event) => event.type)).toEqual([
       ...[...messageEvents(MESSAGE, { pieceLength: 3 })].map((event) => event.type),
     ]);
   });
@@ -106,9 +65,9 @@ describe('a reply', () => {
 
   test('that a proxy gives in one piece is taken all the same', async () => {
     const { url } = await server(answerJson(200, MESSAGE));
-    const { ctx, seen } = watch();
+    const { ctx, events } = watch();
     expect((await modelAt(url).respond(REQUEST, ctx)).message).toEqual(MESSAGE);
-    expect(seen.events.at(-1)).toEqual({ type: 'message_stop' });
+    expect(events.at(-1)).toEqual({ type: 'message_stop' });
   });
 
   test('whose consumer throws fails with that error and is not asked for again', async () => {
@@ -194,10 +153,10 @@ describe('waiting', () => {
       },
     );
     const { url, requests } = await server(limited, answerStream(WHOLE));
-    const { ctx, seen } = watch();
+    const { ctx, waits } = watch();
     expect((await modelAt(url).respond(REQUEST, ctx)).stopReason).toBe('tool_use');
     expect(requests).toHaveLength(2);
-    expect(seen.waits).toEqual([{ ms: 3, reason: 'rate limit reached (HTTP 429)' }]);
+    expect(waits).toEqual([{ ms: 3, reason: 'rate limit reached (HTTP 429)' }]);
   });
 
   test('ends at once when the server asks for more time than there is', async () => {
@@ -209,43 +168,43 @@ describe('waiting', () => {
       },
     );
     const { url, requests } = await server(limited);
-    const { ctx, seen } = watch();
+    const { ctx, waits } = watch();
     const error = await failureOf(modelAt(url).respond(REQUEST, ctx));
     expect(error.code).toBe('model_rate_limited');
     expect(error.message).toContain('slow');
     expect(requests).toHaveLength(1);
-    expect(seen.waits).toEqual([]);
+    expect(waits).toEqual([]);
   });
 
   test('for an overloaded model is bounded', async () => {
     const { url, requests } = await server(
       answerJson(529, { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }),
     );
-    const { ctx, seen } = watch();
+    const { ctx, waits } = watch();
     const error = await failureOf(modelAt(url, { maxRetries: 2 }).respond(REQUEST, ctx));
     expect(error.code).toBe('model_overloaded');
     expect(error.message).toContain('tried 3 times');
     expect(requests).toHaveLength(3);
-    expect(seen.waits.map((wait) => wait.reason)).toEqual(['overloaded (HTTP 529)', 'overloaded (HTTP 529)']);
+    expect(waits.map((wait) => wait.reason)).toEqual(['overloaded (HTTP 529)', 'overloaded (HTTP 529)']);
   });
 
   test('also follows an overload that is told in the middle of a stream', async () => {
     const [begin = {}] = [...messageEvents(MESSAGE)];
     const told = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } };
     const { url } = await server(answerStream(messagesStream([begin, told])), answerStream(WHOLE));
-    const { ctx, seen } = watch();
+    const { ctx, waits } = watch();
     expect((await modelAt(url).respond(REQUEST, ctx)).message).toEqual(MESSAGE);
-    expect(seen.waits[0]?.reason).toBe('overloaded (HTTP 529)');
+    expect(waits[0]?.reason).toBe('overloaded (HTTP 529)');
   });
 
   test('follows a connection that drops in the middle, and the next reply starts anew', async () => {
     const half = WHOLE.slice(0, WHOLE.length / 2);
     const { url, requests } = await server(answerStream(half, { ending: 'drop' }), answerStream(WHOLE));
-    const { ctx, seen } = watch();
+    const { ctx, events, waits } = watch();
     expect((await modelAt(url).respond(REQUEST, ctx)).message).toEqual(MESSAGE);
     expect(requests).toHaveLength(2);
-    expect(seen.events.filter((event) => event.type === 'message_start')).toHaveLength(2);
-    expect(seen.waits[0]?.reason).toContain('broke');
+    expect(events.filter((event) => event.type === 'message_start')).toHaveLength(2);
+    expect(waits[0]?.reason).toContain('broke');
   });
 
   test('follows a stream that ends cleanly but too early', async () => {
@@ -290,12 +249,12 @@ describe('an end without a reply', () => {
 
   test('at a port where nothing listens names the address', async () => {
     const url = await closedPort();
-    const { ctx, seen } = watch();
+    const { ctx, waits } = watch();
     const error = await failureOf(modelAt(url).respond(REQUEST, ctx));
     expect(error.code).toBe('model_unreachable');
     expect(error.message).toContain(url);
     expect(error.message).toContain('ECONNREFUSED');
-    expect(seen.waits).toHaveLength(2);
+    expect(waits).toHaveLength(2);
   });
 
   test.each([

@@ -1,57 +1,19 @@
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import {
-  type Answer,
   answerJson,
   answerStream,
   answerText,
   chatStream,
   closedPort,
-  type LoopbackServer,
-  loopbackServer,
 } from '../../../test/fixtures/loopback-server.ts';
-import type { Json, JsonObject } from '../../contracts/index.ts';
-import { type BridleError, isBridleError } from '../../tools/index.ts';
+import { failureOf, server, watch } from '../../../test/fixtures/model-endpoint.ts';
+import type { JsonObject } from '../../contracts/index.ts';
 import { type OpenAIOptions, openaiModel } from './index.ts';
 
 const REQUEST: JsonObject = { messages: [{ role: 'user', content: 'Hi' }] };
 
-const servers: LoopbackServer[] = [];
-async function server(...answers: readonly Answer[]): Promise<LoopbackServer> {
-  const started = await loopbackServer(...answers);
-  servers.push(started);
-  return started;
-}
-
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  await Promise.all(servers.splice(0).map((each) => each.close()));
-});
-
 function modelAt(url: string, options: OpenAIOptions = {}) {
   return openaiModel('qwen3:8b', { baseURL: `${url}/v1/`, baseMs: 1, ...options });
-}
-
-function watch(signal = new AbortController().signal) {
-  const events: JsonObject[] = [];
-  const waits: { ms: number; reason: string }[] = [];
-  return {
-    events,
-    waits,
-    ctx: {
-      signal,
-      onDelta: (event: Json) => void events.push(event as JsonObject),
-      onWait: (wait: { ms: number; reason: string }) => void waits.push(wait),
-    },
-  };
-}
-
-async function failureOf(promise: Promise<unknown>): Promise<BridleError> {
-  const error: unknown = await promise.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  if (!isBridleError(error)) throw new Error(`expected a BridleError, got ${String(error)}`);
-  return error;
 }
 
 function chunk(delta: JsonObject, finish: string | null = null): JsonObject {
