@@ -2,7 +2,7 @@ import type { Json, JsonObject, Reason } from '../contracts/index.ts';
 import { isJsonObject } from './json-object.ts';
 import { cutAt } from './printable.ts';
 import { documentsOf, resolveLocal, sameValueEdges } from './schema-refs.ts';
-import { subschemasOf } from './schema-walk.ts';
+import { holds, subschemasOf } from './schema-walk.ts';
 
 /**
  * Caps on a schema from outside. Of 1,282 published definitions the largest is 5 KB, 10 levels deep, with 87 objects
@@ -12,7 +12,7 @@ export const SCHEMA_CAPS = { depth: 64, bytes: 256 * 1024, enum: 5_000, subschem
 
 type Kind = 'string' | 'count' | 'number' | 'boolean' | 'strings' | 'list' | 'schema' | 'schemas' | 'map' | 'names';
 
-/** What each keyword's value has to be. Unknown keywords are annotations and free. */
+/** What the value of each keyword that holds no schema has to be. Unknown keywords are annotations and free. */
 const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
   ...(['$ref', '$dynamicRef', '$id', '$anchor', '$dynamicAnchor', 'pattern', 'format'] as const).map(
     (k): [string, Kind] => [k, 'string'],
@@ -32,24 +32,14 @@ const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
   ...(['minimum', 'maximum', 'multipleOf'] as const).map((k): [string, Kind] => [k, 'number']),
   ['uniqueItems', 'boolean'],
   ['enum', 'list'],
-  ...(['allOf', 'anyOf', 'oneOf', 'prefixItems'] as const).map((k): [string, Kind] => [k, 'schemas']),
-  ...(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'] as const).map(
-    (k): [string, Kind] => [k, 'map'],
-  ),
-  ...(
-    [
-      'additionalProperties',
-      'contains',
-      'else',
-      'if',
-      'not',
-      'propertyNames',
-      'then',
-      'unevaluatedItems',
-      'unevaluatedProperties',
-    ] as const
-  ).map((k): [string, Kind] => [k, 'schema']),
   ['dependentRequired', 'names'],
+]);
+
+/** And of those that do, by how they hold it. */
+const HOLDERS: ReadonlyMap<unknown, Kind> = new Map<unknown, Kind>([
+  ['one', 'schema'],
+  ['list', 'schemas'],
+  ['map', 'map'],
 ]);
 
 const TYPES: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']);
@@ -114,7 +104,7 @@ function badKeyword(keyword: string, value: Json): string | null {
   }
   if (keyword === 'items')
     return isSchema(value) || (Array.isArray(value) && value.every(isSchema)) ? null : '"items" isn\'t a schema';
-  const kind = KINDS.get(keyword);
+  const kind = KINDS.get(keyword) ?? HOLDERS.get(holds(keyword));
   if (kind === undefined || FITS[kind][1](value)) return null;
   return `"${keyword}" isn't ${FITS[kind][0]}`;
 }

@@ -27,7 +27,7 @@ const MAP: ReadonlySet<string> = new Set([
 ]);
 
 /** How a keyword holds subschemas, if it does; `items` and `dependencies` do it in more than one way. */
-function holds(keyword: string): 'one' | 'list' | 'map' | 'items' | 'dependencies' | null {
+export function holds(keyword: string): 'one' | 'list' | 'map' | 'items' | 'dependencies' | null {
   if (ONE.has(keyword)) return 'one';
   if (LIST.has(keyword)) return 'list';
   if (MAP.has(keyword)) return 'map';
