@@ -3,6 +3,7 @@ import { createServer as createHttpServer, type IncomingMessage, type Server, ty
 import type { AddressInfo } from 'node:net';
 import type { Identity, ServeAt, ServeHandle, ToolHost } from '../../contracts/index.ts';
 import { BridleError } from '../../tools/index.ts';
+import { streamWhenLate } from './late-stream.ts';
 import { type LegacySessions, legacySessions } from './legacy-sessions.ts';
 import { isLoopback, refusedOrigin } from './loopback.ts';
 import { note, notePreviews } from './notes.ts';
@@ -137,7 +138,8 @@ async function answer(endpoint: Endpoint, request: IncomingMessage, response: Se
   if (body === undefined) return;
   const web = toWebRequest(request, headers, gone.signal);
   if (!(await endpoint.sdk.isLegacyRequest(web, body.value))) {
-    return sendWebResponse(await answerModern(endpoint.modern, web, body.value, who), response, gone.signal);
+    const reply = await streamWhenLate(answerModern(endpoint.modern, web, body.value, who));
+    return sendWebResponse(reply, response, gone.signal);
   }
   const { response: reply, done } = await endpoint.legacy.handle(web, body.value, who);
   try {
