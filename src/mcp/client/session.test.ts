@@ -231,6 +231,14 @@ describe('requests of the server', () => {
     ]);
   });
 
+  test('are answered under their id as it was spelled', async () => {
+    const written: string[] = [];
+    const { it } = session({ send: (text) => written.push(text) > 0 });
+    it.receive('{"jsonrpc":"2.0","id":12345678901234567890,"method":"ping"}');
+    await flush();
+    expect(written).toEqual(['{"jsonrpc":"2.0","id":12345678901234567890,"result":{}}']);
+  });
+
   test('a question goes to the only call that can have raised it', async () => {
     const { it, sent, receive } = session();
     const input = vi.fn(async (_: RawJson): Promise<Json> => ({ action: 'accept' }));

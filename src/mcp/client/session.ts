@@ -1,7 +1,7 @@
 import type { CallContext, Json, JsonObject, RawJson } from '../../contracts/index.ts';
 import { printable } from '../../tools/index.ts';
 import { McpError, messageOf, withExecuted } from './errors.ts';
-import { isObject, type Message, readMessages } from './message.ts';
+import { isObject, type Message, rawMember, readMessages } from './message.ts';
 import { onAbort } from './on-abort.ts';
 import { CODES, META } from './protocol.ts';
 import { timeLimit } from './time-limit.ts';
@@ -244,7 +244,10 @@ export class Session {
 
   async #answer(request: Extract<Message, { kind: 'request' }>): Promise<void> {
     const { id, method, raw } = request;
-    const reply = (body: JsonObject) => this.#host.send(JSON.stringify({ jsonrpc: '2.0', id, ...body }));
+    // As spelled: an id may be a number that JavaScript can't hold.
+    const spelled = rawMember(raw, 'id')?.text ?? JSON.stringify(id);
+    const reply = (body: JsonObject) =>
+      this.#host.send(`{"jsonrpc":"2.0","id":${spelled},${JSON.stringify(body).slice(1)}`);
     if (method === 'ping') {
       reply({ result: {} });
       return;
