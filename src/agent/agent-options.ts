@@ -86,6 +86,8 @@ export interface AgentOptions {
   readonly toolChoice?: ToolChoice;
   /** Offers the model a tool `ask_user`, so that a question ends a run as `asked`. Default false. */
   readonly askUser?: boolean;
+  /** Gives up the first listing of `sources`, such as a server that hangs at its start. It has no say in later runs. */
+  readonly signal?: AbortSignal;
   /** Longest silence of the model in milliseconds. Default 10 minutes. */
   readonly modelIdleMs?: number;
   /** How long cancelled calls may take to come back before an aborted run ends without them, ms. Default 5,000. */

@@ -43,6 +43,15 @@ async function codeOf(options: AgentOptions): Promise<string> {
 }
 
 describe('createAgent', () => {
+  test('a signal gives up on a source that hangs, and its tools are missing with the reason', async () => {
+    const stop = new AbortController();
+    const hanging = { ...functionSource([]), list: () => new Promise<never>(() => stop.abort()) };
+    const model = scriptedModel([]);
+    const agent = await createAgent({ model, tools: [getOrder], sources: [hanging], signal: stop.signal });
+    expect(agent.tools().map(({ ref }) => ref.name)).toEqual(['get_order']);
+    expect(agent.catalog.problems()).toHaveLength(1);
+  });
+
   test('wires tools, rules and model into a run', async () => {
     const recorder = memoryRecorder();
     const model = scriptedModel([callOrder, 'It has been shipped.']);

@@ -42,7 +42,7 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
   };
   const own = options.tools === undefined ? [] : [functionSource(options.tools)];
   const catalog = createCatalog({ sources: [...own, ...(options.sources ?? [])], policy });
-  await catalog.refresh();
+  await catalog.refresh(options.signal);
   checkNames(catalog.list(who), [reader.tool.ref.name, ...(options.askUser === true ? [ASK_USER] : [])]);
 
   const loopTool = cachedLoopTool();

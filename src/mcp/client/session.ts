@@ -1,8 +1,7 @@
 import type { CallContext, Json, JsonObject, RawJson } from '../../contracts/index.ts';
-import { printable } from '../../tools/index.ts';
+import { onAbort, printable } from '../../tools/index.ts';
 import { McpError, messageOf, withExecuted } from './errors.ts';
 import { isObject, type Message, rawMember, readMessages } from './message.ts';
-import { onAbort } from './on-abort.ts';
 import { CODES, META } from './protocol.ts';
 import { timeLimit } from './time-limit.ts';
 

@@ -1,5 +1,5 @@
+import { onAbort } from '../../tools/index.ts';
 import { McpError } from './errors.ts';
-import { onAbort } from './on-abort.ts';
 import { timeLimit } from './time-limit.ts';
 
 /**

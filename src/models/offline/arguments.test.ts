@@ -42,6 +42,15 @@ describe('fillArguments', () => {
     expect(fill('Add 20', { a: { type: 'integer', maximum: 10 } }).missing).toEqual(['a']);
   });
 
+  test("a schema's own value beats one that an earlier result has under the same name", () => {
+    const answer = { isError: false, documents: [{ count: 3 }], texts: [], others: [] };
+    const known = { ...NOTHING, facts: factsOf({ id: 'c', name: 'count_items', input: {}, answer }) };
+    const count = { type: 'integer' };
+    expect(fill('Act on it', { count }, ['count'], known).input).toEqual({ count: 3 });
+    expect(fill('Act on it', { count: { ...count, default: 1 } }, ['count'], known).input).toEqual({ count: 1 });
+    expect(fill('Act on it', { count: { ...count, default: 1 } }, [], known).input).toEqual({});
+  });
+
   test('builds nested objects and lists', () => {
     const properties = {
       entities: {

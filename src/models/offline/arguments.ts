@@ -47,7 +47,8 @@ export function fillArguments(card: ToolCard, goal: Goal, known: Known): Filled 
     const found = [
       ...words,
       ...answerFor(field, known),
-      ...unambiguous(fromFacts(field, known.facts, said), known.facts, goal),
+      // The schema's own value beats one that some earlier result happens to have under the same name.
+      ...(hasPreset(field) ? [] : unambiguous(fromFacts(field, known.facts, said), known.facts, goal)),
     ];
     return found
       .filter(({ score }) => score >= (field.required ? WILL_DO : CERTAIN))
@@ -159,6 +160,10 @@ function assemble(
     }
   }
   return { input, missing, used: [...taken], sources };
+}
+
+function hasPreset({ schema }: Field): boolean {
+  return schema.const !== undefined || schema.default !== undefined;
 }
 
 /** What the schema itself gives for a required field. */

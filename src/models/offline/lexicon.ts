@@ -1,4 +1,4 @@
-import { splitWords, stem } from '../../search/index.ts';
+import { stem } from '../../search/index.ts';
 
 /**
  * Everyday English verbs that stand for one another, with what a tool named by them does to the world. `pure` answers
@@ -110,11 +110,4 @@ export function verbLikeness(a: string, b: string): number {
   if (groupsA.some((group) => groupsB.includes(group))) return 0.8;
   const onlyReads = (list: readonly number[]) => list.length > 0 && list.every((at) => VERB_GROUPS[at]?.[0] === 'read');
   return onlyReads(groupsA) && onlyReads(groupsB) ? 0.5 : 0;
-}
-
-/** Stems of the words that carry content, in their order. */
-function contentStems(text: string): string[] {
-  return splitWords(text)
-    .filter((word) => !FILLERS.has(word))
-    .map(stem);
 }
