@@ -45,7 +45,7 @@ async function codeOf(options: AgentOptions): Promise<string> {
 describe('createAgent', () => {
   test('a signal gives up on a source that hangs, and its tools are missing with the reason', async () => {
     const stop = new AbortController();
-    const hanging = { ...functionSource([]), list: () => new Promise<never>(() => stop.abort()) };
+    const hanging = { ...functionSource([]), list: () => new Promise<never>(() => setImmediate(() => stop.abort())) };
     const model = scriptedModel([]);
     const agent = await createAgent({ model, tools: [getOrder], sources: [hanging], signal: stop.signal });
     expect(agent.tools().map(({ ref }) => ref.name)).toEqual(['get_order']);
