@@ -77,10 +77,11 @@ export function tracesDir(io: CommandIo): string {
   return join(stateDir(io.env), 'traces');
 }
 
-/** Sortable by time and unique: `20261130-142301-9f2c`. */
+/** Sortable by time, to the millisecond, and unique: `20261130-142301-507-9f2c`. */
 export function runId(now = new Date()): string {
   const [day = '', time = ''] = now.toISOString().split('T');
-  return `${day.replaceAll('-', '')}-${time.slice(0, 8).replaceAll(':', '')}-${randomBytes(2).toString('hex')}`;
+  const [clock = '', fraction = ''] = time.replace('Z', '').split('.');
+  return [day.replaceAll('-', ''), clock.replaceAll(':', ''), fraction, randomBytes(2).toString('hex')].join('-');
 }
 
 function seconds(value: number | undefined): number | undefined {

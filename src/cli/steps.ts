@@ -10,7 +10,9 @@ export interface StepPrinter {
   readonly recorder: Recorder;
 }
 
+/** Of arguments and results, a line shows the beginning; why something failed is what a reader acts on. */
 const LINE = 200;
+const FAILURE = 2_000;
 
 /**
  * @param write takes whole lines; usually stderr's `write`
@@ -63,7 +65,8 @@ export function stepPrinter(write: (text: string) => unknown, style: Style): Ste
     }
     const ok = call.outcome.kind === 'ok' && !call.outcome.isError;
     const mark = ok ? style.green('←') : style.red('✗');
-    line(`${mark} ${outcomeLabel(call.outcome)} in ${call.ms} ms: ${shown(outcomeText(call.outcome))}`);
+    const said = printable(outcomeText(call.outcome), { maxLength: ok ? LINE : FAILURE });
+    line(`${mark} ${outcomeLabel(call.outcome)} in ${call.ms} ms: ${said}`);
   };
 
   return { onProgress, recorder: { intent: async () => {}, outcome } };
