@@ -1,6 +1,8 @@
 import { onAbort } from '../tools/index.ts';
 import type { Clock } from './clock.ts';
 
+const GRACE_MS = 50;
+
 /** How a piece of foreign work ended. `late` is what it still said in the short grace after it was told to stop. */
 export type Limited<T> =
   | { readonly end: 'settled'; readonly value: T }
@@ -29,99 +31,123 @@ export interface WorkLimits {
   readonly clock: Clock;
   readonly idleMs?: number;
   readonly hardMs?: number;
-  /** How long work that was told to stop may still say how it ended. */
+  /** How long work that was told to stop may still say how it ended. Default 50. */
   readonly graceMs?: number;
 }
 
 /**
  * Runs foreign work so that it can't keep the caller waiting: it is told to stop through its signal when a limit passes
- * or the caller cancels, and left behind if it doesn't. Never rejects.
+ * or the caller cancels, and left behind if it doesn't. Never rejects. Work that answers at once costs no timer.
  */
 export function withinLimits<T>(work: (scope: WorkScope) => Promise<T> | T, limits: WorkLimits): Promise<Limited<T>> {
   if (limits.signal.aborted) return Promise.resolve({ end: 'cancelled', started: false });
-  return new Promise((resolve) => {
-    const { clock, idleMs, hardMs, graceMs = 50 } = limits;
-    // Made when somebody looks at the signal: most work settles at once and never does, and making one is dear.
-    let controller: AbortController | undefined;
-    let over = false;
-    let stopped: Extract<Limited<T>, { end: 'limit' | 'cancelled' }> | undefined;
-    let stopReason: unknown;
-    let pauses = 0;
-    let stopIdle = () => {};
-    let stopHard = () => {};
-    let stopGrace = () => {};
-    let forget = () => {};
+  return new Promise((resolve) => new LimitedWork(limits, resolve).begin(work));
+}
 
-    const finish = (end: Limited<T>) => {
-      if (over) return;
-      over = true;
-      for (const stop of [stopIdle, stopHard, stopGrace]) stop();
-      forget();
-      resolve(end);
-    };
-    const stop = (cause: NonNullable<typeof stopped>, reason: unknown) => {
-      if (over || stopped) return;
-      stopped = cause;
-      stopReason = reason;
-      stopIdle();
-      stopHard();
-      stopGrace = clock.after(graceMs, () => finish(cause));
-      controller?.abort(reason);
-    };
-    const onCancel = () => stop({ end: 'cancelled', started: true }, limits.signal.reason);
-    const onLimit = (which: 'idle' | 'hard', ms: number) =>
-      stop(
-        { end: 'limit', which, ms },
-        new DOMException(`The ${which} limit of ${ms} ms was reached.`, 'TimeoutError'),
-      );
-    const startIdle = () => {
-      stopIdle();
-      if (over || stopped || pauses > 0 || idleMs === undefined) return;
-      stopIdle = clock.after(idleMs, () => onLimit('idle', idleMs));
-    };
+type Stopped = Extract<Limited<never>, { end: 'limit' | 'cancelled' }>;
 
-    const scope: WorkScope = {
-      get signal() {
-        controller ??= new AbortController();
-        if (stopped) controller.abort(stopReason);
-        return controller.signal;
-      },
-      touch: startIdle,
-      pause() {
-        pauses += 1;
-        stopIdle();
-        let resumed = false;
-        return () => {
-          if (resumed) return;
-          resumed = true;
-          pauses -= 1;
-          startIdle();
-        };
-      },
-      awaited: () => !over && !stopped,
-    };
+/** One piece of work under its limits. A class, since every call makes a few: methods cost nothing to make. */
+class LimitedWork<T> implements WorkScope {
+  readonly #limits: WorkLimits;
+  readonly #resolve: (end: Limited<T>) => void;
+  #over = false;
+  #stopped: Stopped | undefined;
+  #stopReason: unknown;
+  #pauses = 0;
+  /** Made when somebody looks at the signal: most work never does, and making one is dear. */
+  #controller: AbortController | undefined;
+  #stopIdle: (() => void) | undefined;
+  #stopHard: (() => void) | undefined;
+  #stopGrace: (() => void) | undefined;
+  #forget: (() => void) | undefined;
 
+  constructor(limits: WorkLimits, resolve: (end: Limited<T>) => void) {
+    this.#limits = limits;
+    this.#resolve = resolve;
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#stopped) this.#controller.abort(this.#stopReason);
+    return this.#controller.signal;
+  }
+
+  begin(work: (scope: WorkScope) => Promise<T> | T): void {
+    const { signal, clock, hardMs } = this.#limits;
     let begun: Promise<T> | T;
     try {
-      begun = work(scope);
+      begun = work(this);
       if (!isThenable(begun)) {
-        finish({ end: 'settled', value: begun });
+        this.#finish({ end: 'settled', value: begun });
         return;
       }
     } catch (error) {
-      finish({ end: 'threw', error });
+      this.#finish({ end: 'threw', error });
       return;
     }
-    if (limits.signal.aborted) onCancel();
-    else forget = onAbort(limits.signal, onCancel);
-    if (hardMs !== undefined && !stopped) stopHard = clock.after(hardMs, () => onLimit('hard', hardMs));
-    startIdle();
+    const onCancel = () => this.#stop({ end: 'cancelled', started: true }, signal.reason);
+    if (signal.aborted) onCancel();
+    else this.#forget = onAbort(signal, onCancel);
+    if (hardMs !== undefined && !this.#stopped) {
+      this.#stopHard = clock.after(hardMs, () => this.#onLimit('hard', hardMs));
+    }
+    this.touch();
     // Foreign work may give a `then` of its own making: a promise calls it safely, and once.
     Promise.resolve(begun).then(
-      (value) => finish(stopped ? { ...stopped, late: { value } } : { end: 'settled', value }),
-      (error: unknown) => finish(stopped ?? { end: 'threw', error }),
+      (value) => this.#finish(this.#stopped ? { ...this.#stopped, late: { value } } : { end: 'settled', value }),
+      (error: unknown) => this.#finish(this.#stopped ?? { end: 'threw', error }),
     );
-  });
+  }
+
+  touch(): void {
+    const { clock, idleMs } = this.#limits;
+    this.#stopIdle?.();
+    this.#stopIdle = undefined;
+    if (this.#over || this.#stopped || this.#pauses > 0 || idleMs === undefined) return;
+    this.#stopIdle = clock.after(idleMs, () => this.#onLimit('idle', idleMs));
+  }
+
+  pause(): () => void {
+    this.#pauses += 1;
+    this.#stopIdle?.();
+    let resumed = false;
+    return () => {
+      if (resumed) return;
+      resumed = true;
+      this.#pauses -= 1;
+      this.touch();
+    };
+  }
+
+  awaited(): boolean {
+    return !this.#over && !this.#stopped;
+  }
+
+  #onLimit(which: 'idle' | 'hard', ms: number): void {
+    const reason = new DOMException(`The ${which} limit of ${ms} ms was reached.`, 'TimeoutError');
+    this.#stop({ end: 'limit', which, ms }, reason);
+  }
+
+  #stop(cause: Stopped, reason: unknown): void {
+    if (this.#over || this.#stopped) return;
+    const { clock, graceMs = GRACE_MS } = this.#limits;
+    this.#stopped = cause;
+    this.#stopReason = reason;
+    this.#stopIdle?.();
+    this.#stopHard?.();
+    this.#stopGrace = clock.after(graceMs, () => this.#finish(cause));
+    this.#controller?.abort(reason);
+  }
+
+  #finish(end: Limited<T>): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#stopIdle?.();
+    this.#stopHard?.();
+    this.#stopGrace?.();
+    this.#forget?.();
+    this.#resolve(end);
+  }
 }
 
 /** Foreign work answers with whatever it likes: what has a `then` is waited for, as `await` would. */

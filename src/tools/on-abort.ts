@@ -1,4 +1,12 @@
-const listeners = new WeakMap<AbortSignal, Set<() => void>>();
+/**
+ * The callbacks lie on the signal itself. A WeakMap would do the same, but keeps each signal and all that hangs on it
+ * until the next full collection, and every call has a signal of its own.
+ */
+const CALLBACKS = Symbol('bridle.onAbort');
+
+interface Watched extends AbortSignal {
+  [CALLBACKS]?: Set<() => void>;
+}
 
 /**
  * Calls back once when the signal fires. However many calls share a signal, it gets one listener from here: Node warns
@@ -8,17 +16,22 @@ const listeners = new WeakMap<AbortSignal, Set<() => void>>();
  * @returns the unsubscribe function
  */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
-  const waiting = listeners.get(signal) ?? new Set();
-  if (!listeners.has(signal)) {
-    listeners.set(signal, waiting);
-    const fire = () => {
-      for (const each of [...waiting]) each();
-      waiting.clear();
-    };
-    signal.addEventListener('abort', fire, { once: true });
-  }
+  const waiting = callbacksOf(signal);
   waiting.add(callback);
   return () => {
     waiting.delete(callback);
   };
+}
+
+function callbacksOf(signal: Watched): Set<() => void> {
+  const known = signal[CALLBACKS];
+  if (known) return known;
+  const waiting = new Set<() => void>();
+  Object.defineProperty(signal, CALLBACKS, { value: waiting });
+  const fire = () => {
+    for (const each of [...waiting]) each();
+    waiting.clear();
+  };
+  signal.addEventListener('abort', fire, { once: true });
+  return waiting;
 }
