@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Json } from '../contracts/index.ts';
 
 /**
@@ -16,5 +16,5 @@ export function canonicalJson(value: Json): string {
 
 /** SHA-256 of the UTF-8 text, in lower-case hex. */
 export function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+  return hash('sha256', text, 'hex');
 }

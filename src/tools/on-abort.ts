@@ -27,7 +27,7 @@ function callbacksOf(signal: Watched): Set<() => void> {
   const known = signal[CALLBACKS];
   if (known) return known;
   const waiting = new Set<() => void>();
-  Object.defineProperty(signal, CALLBACKS, { value: waiting });
+  signal[CALLBACKS] = waiting;
   const fire = () => {
     for (const each of [...waiting]) each();
     waiting.clear();
