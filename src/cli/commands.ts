@@ -46,8 +46,8 @@ export const COMMANDS: readonly CommandSpec[] = [
       quiet: { type: 'boolean', help: 'no steps on stderr' },
     },
     examples: [
-      ['bridle run "What is in this folder?" --allow \'mcp__fs__*\'', 'one task, one server allowed'],
-      ['bridle run "Summarise notes.md" --model claude-sonnet-5-5', 'with a hosted model'],
+      ['bridle run "Read notes.txt" --allow \'mcp__fs__read_*\'', 'one task, some tools allowed'],
+      ['bridle run "Summarise notes.txt" --model claude-sonnet-5-5', 'with a hosted model'],
       ['bridle run "List my orders" --mcp-config shop.json --json', 'for scripts'],
     ],
     positionals: [1, 1],

@@ -194,7 +194,7 @@ function next(out: (text?: string) => void, style: Style, io: CommandIo, trace: 
   const rows: (readonly [string, string])[] = [
     [`cd ${shop} && npx bridle run "Please refund order O-104."`, 'the same, and you are the one who is asked'],
     [`cd ${shop} && npx bridle explain mcp__shop__refund_transaction`, 'where the tool comes from and which rule asks'],
-    [`npx bridle run "What can you do?" --mcp-config ${shop}/.mcp.json`, 'any .mcp.json that you have'],
+    ['npx bridle run "What can you do?" --mcp-config FILE', 'with the servers of any .mcp.json that you have'],
     ['npx bridle --help', 'all commands'],
   ];
   if (trace) rows.unshift(['npx bridle trace show', 'each call of this demo, with its decision and its facts']);
