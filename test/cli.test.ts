@@ -36,7 +36,10 @@ describe('help', () => {
     for (const { name, options, summary } of COMMANDS) {
       const { status, stdout } = await bridle([name, '--help'], at(home));
       expect(status).toBe(0);
-      expect(stdout).toContain(summary);
+      expect(stdout.replace(/\s+/g, ' ')).toContain(summary);
+      // A command of an example is whole, so that it can be copied.
+      for (const line of stdout.split('\n').filter((one) => !one.startsWith('  bridle ')))
+        expect(line.length).toBeLessThanOrEqual(80);
       expect(stdout).toContain('Examples:');
       for (const option of Object.keys(options)) expect(stdout).toContain(`--${option}`);
       expect(await bridle(['help', name], at(home))).toMatchObject({ status: 0, stdout });
@@ -54,6 +57,7 @@ describe('help', () => {
 
   test('without a command the overview names every command', async () => {
     const { stdout } = await bridle([], at(home));
+    for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
     for (const { name } of COMMANDS) expect(stdout).toContain(`  ${name} `);
   });
 });
@@ -63,11 +67,17 @@ describe('bad usage ends with status 2, a message, and the way on', () => {
     [['rnu'], "There is no command 'rnu'. Did you mean 'run'?"],
     [['--verison'], "There is no option '--verison'"],
     [['run'], `'bridle run' needs "task".`],
-    [['run', 'a', 'b'], 'Too many arguments: 2.'],
+    [['run', 'a', 'b'], "'bridle run' takes one argument, and there are 2. Put the task in quotes."],
+    [['tools', 'list', 'a'], "'bridle tools' takes one argument, and there are 2."],
+    [['demo', 'a'], "'bridle demo' takes no argument, and there is 1."],
     [['run', 'a', '--max-turn', '3'], 'Did you mean --max-turns?'],
     [['run', 'a', '--max-turns', 'zero'], "--max-turns takes a positive whole number, not 'zero'."],
-    [['run', 'a', '--max-turns', '-1'], '--max-turns'],
-    [['run', 'a', '--allow'], '--allow'],
+    [
+      ['run', 'a', '--max-turns', '-1'],
+      '--max-turns needs a value; one that begins with a dash is written --max-turns=-…',
+    ],
+    [['run', 'a', '--max-turns=-1'], "--max-turns takes a positive whole number, not '-1'."],
+    [['run', 'a', '--allow'], '--allow needs a value.'],
     [['run', 'a', '--mode', 'yolo'], 'yolo'],
     [['run', 'a', '--allow', '*'], '*'],
     [['run', 'a', '--mcp-config', 'missing.json'], 'missing.json'],

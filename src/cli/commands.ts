@@ -20,7 +20,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     usage: '"task"',
     details:
       "The answer goes to stdout, every step to stderr. Without a terminal a call that your rules don't allow is\n" +
-      'refused, and the refusal says which rule would allow it.\n' +
+      'refused, and the refusal says which rule would allow it.\n\n' +
       'Exit status: 0 answered, 1 failed, 2 bad usage or configuration, 3 the agent asked a question, 4 the model\n' +
       'refused, 5 the answer was cut, 6 a limit was reached, 7 the project is not trusted, 130 interrupted.',
     options: {

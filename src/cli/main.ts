@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { CommandIo } from './command.ts';
 import { COMMANDS } from './commands.ts';
-import { columns, helpOf } from './help.ts';
+import { columns, HELP_WIDTH, helpOf } from './help.ts';
 import { watchOutput } from './output.ts';
 
 /**
@@ -54,7 +54,10 @@ function overview(): string {
     'Usage: bridle <command> [options]',
     '',
     'Commands:',
-    ...columns(COMMANDS.map(({ name, summary }) => [name, summary] as const)),
+    ...columns(
+      COMMANDS.map(({ name, summary }) => [name, summary] as const),
+      HELP_WIDTH,
+    ),
     '',
     'Options:',
     ...columns([

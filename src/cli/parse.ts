@@ -18,10 +18,10 @@ export function parseCommand(spec: CommandSpec, args: readonly string[]): Parsed
   try {
     parsed = parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
   } catch (error) {
-    const said = error instanceof Error ? (error.message.split('. ')[0] ?? error.message) : String(error);
+    const said = problemOf(error);
     const unknown = /^Unknown option '(--?[^']*)'/.exec(said)?.[1];
     const near = unknown && nearest(unknown.replace(/^-+/, ''), Object.keys(options));
-    throw new BridleError('usage', `${said}${near ? `. Did you mean --${near}?` : '.'}`, { hint, cause: error });
+    throw new BridleError('usage', `${said}.${near ? ` Did you mean --${near}?` : ''}`, { hint, cause: error });
   }
   const values = new Map<string, string | boolean | readonly string[]>();
   for (const [name, value] of Object.entries(parsed.values)) {
@@ -30,10 +30,26 @@ export function parseCommand(spec: CommandSpec, args: readonly string[]): Parsed
   const [min, max] = spec.positionals;
   const given = parsed.positionals.length;
   if (values.get('help') !== true && (given < min || given > max)) {
-    const problem = given < min ? `'bridle ${spec.name}' needs ${spec.usage}.` : `Too many arguments: ${given}.`;
+    if (given < min) throw new BridleError('usage', `'bridle ${spec.name}' needs ${spec.usage}.`, { hint });
+    const quotes = spec.usage.startsWith('"') ? ` Put the ${spec.usage.replaceAll('"', '')} in quotes.` : '';
+    const takes = max === 0 ? 'no argument' : max === 1 ? 'one argument' : `at most ${max} arguments`;
+    const are = given === 1 ? 'is' : 'are';
+    const problem = `'bridle ${spec.name}' takes ${takes}, and there ${are} ${given}.${quotes}`;
     throw new BridleError('usage', problem, { hint });
   }
   return { positionals: parsed.positionals, options: values };
+}
+
+/** What `parseArgs` has to say, in one sentence of ours where its own speaks of something else than the slip. */
+function problemOf(error: unknown): string {
+  const said = error instanceof Error ? error.message : String(error);
+  const [, option, negative] =
+    /^Option '(?:-\w, )?(--[\w-]+)[^']*' (?:argument missing|argument is (ambiguous))/.exec(said) ?? [];
+  if (option !== undefined) {
+    const dash = negative ? `; one that begins with a dash is written ${option}=-…` : '';
+    return `${option} needs a value${dash}`;
+  }
+  return said.split(/\. |\n/)[0] ?? said;
 }
 
 /** Typed views of parsed options. */
