@@ -15,7 +15,7 @@ let fresh = 0;
 function at(cwd: string, extra: Partial<Terminal> & { env?: Record<string, string> } = {}): Terminal {
   fresh += 1;
   const env = { PATH: process.env.PATH, HOME: home, XDG_STATE_HOME: join(home, `state-${fresh}`), ...extra.env };
-  return { cwd, env, ...(extra.types && { types: extra.types }) };
+  return { cwd, env, ...(extra.types && { types: extra.types }), ...(extra.columns && { columns: extra.columns }) };
 }
 
 beforeAll(async () => {
@@ -82,6 +82,8 @@ describe('bad usage ends with status 2, a message, and the way on', () => {
     [['run', 'a', '--allow', '*'], '*'],
     [['run', 'a', '--mcp-config', 'missing.json'], 'missing.json'],
     [['run', 'a', '--model', 'gpt'], 'There is no model "gpt"'],
+    [['run', 'a', '--model', 'openai:x@localhost:11434/v1'], 'What follows @'],
+    [['run', ' '], 'The task is empty.'],
     [['run', 'a', '--model', 'openai:x@http://127.0.0.1:1/v1', '--max-cost', '1'], 'no price is known'],
     [['tools', 'show'], "There is no 'bridle tools show'."],
     [['trace', 'shwo'], "There is no 'bridle trace shwo'."],
@@ -109,6 +111,19 @@ describe('trust', () => {
     expect(stdout).toBe('');
     expect(stderr).toContain(join(root, 'dist', 'examples', 'shop', 'server.js'));
     expect(stderr).toContain('--trust-project');
+  });
+
+  test('what is wrong on the command line is said before anybody is asked about trust', async () => {
+    for (const args of [
+      ['', '--trust-project'],
+      ['a', '--mode', 'yolo'],
+      ['a', '--model', 'openai:x@localhost'],
+    ]) {
+      const { status, stderr } = await bridle(['run', ...args], at(shop, { types: ['n'] }));
+      expect(stderr).toContain('error (');
+      expect(stderr).not.toContain('Trust this folder?');
+      expect(status).toBe(2);
+    }
   });
 
   test('a person who says no is not asked for anything else, and nothing is started', async () => {
@@ -212,6 +227,8 @@ describe('bridle run', () => {
     const { status, stderr } = await bridle(['run', refund, '--trust-project', '--max-turns', '1'], at(shop));
     expect(status).toBe(6);
     expect(stderr).toContain('limit of 1 model reply');
+    expect(stderr).toContain('--max-turns');
+    expect(stderr).toContain('1 turn, 0 calls, ');
   });
 
   test('--json prints one object with the end, the text and the trace', async () => {
@@ -267,6 +284,24 @@ describe('bridle trace', () => {
 });
 
 describe('bridle tools list and explain', () => {
+  test('where no server is configured, it says where one would stand, and so does a run', async () => {
+    const empty = await mkdtemp(join(home, 'empty-'));
+    const { status, stdout } = await bridle(['tools', 'list'], at(empty));
+    expect(stdout).toMatch(/^No tools\. No server is configured in .*empty-.*\.mcp\.json/);
+    expect(status).toBe(0);
+    expect((await bridle(['run', 'hello'], at(empty))).stderr).toContain('No server is configured in');
+    expect((await bridle(['run', 'hello', '--quiet'], at(empty))).stderr).toBe('');
+    // One that waits for trust is another matter.
+    expect((await bridle(['tools', 'list'], at(shop, { types: ['n'] }))).stdout).toBe('No tools.\n');
+  });
+
+  test('in a terminal each tool is one line of it', async () => {
+    const narrow = at(shop, { types: [], columns: 70 });
+    const { stdout } = await bridle(['tools', 'list', '--trust-project'], narrow);
+    const rows = stdout.trimEnd().split('\n');
+    expect(rows.map((row) => row.length <= 70 && row.endsWith('…'))).toEqual([true, true, true]);
+  });
+
   test('--json lists each tool with its server, decision and schema', async () => {
     const { stdout } = await bridle(['tools', 'list', '--trust-project', '--json'], at(shop));
     const listing = JSON.parse(stdout) as { tools: { name: string; decision: string; inputSchema: object }[] };

@@ -6,10 +6,12 @@ import { createTrace, refuseAsker, type Trace } from '../dispatch/index.ts';
 import { terminalAsker } from '../host/index.ts';
 import { resolveModel } from '../models/index.ts';
 import { stateDir } from '../store/index.ts';
-import { printable } from '../tools/index.ts';
+import { BridleError, printable } from '../tools/index.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
+import { counted } from './counted.ts';
 import { EXIT } from './exit-code.ts';
 import { closingOnAbort, interruptible } from './interrupt.ts';
+import { noServers } from './no-servers.ts';
 import { flag, numberOption, stringOption } from './parse.ts';
 import { printJson } from './print-json.ts';
 import { stepPrinter } from './steps.ts';
@@ -19,6 +21,8 @@ import { openWorkspace, type Workspace, warn } from './workspace.ts';
 /** `bridle run "task"`. */
 export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number> {
   const task = parsed.positionals[0] ?? '';
+  if (task.trim() === '')
+    throw new BridleError('usage', 'The task is empty.', { hint: 'Say what the agent is to do.' });
   const limits = {
     turns: numberOption(parsed, 'max-turns'),
     ms: seconds(numberOption(parsed, 'max-seconds', 'number')),
@@ -61,6 +65,8 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
       const agent = await closingOnAbort(signal, workspace.close, () => createAgent(options));
       // Servers that were stopped have no problem of their own.
       if (!signal.aborted) warn([...agent.catalog.problems(), ...hiddenByPlan(workspace, agent)], io);
+      const bare = noServers(workspace.project);
+      if (bare !== undefined && !quiet) io.stderr.write(style.dim(`${bare}\n`));
       const result = await agent.run(task, { signal }).result;
       await agent.close();
       print(result, trace, parsed, io);
@@ -92,6 +98,14 @@ function systemFor(root: string): string {
   return `You help a person at a terminal, in the folder ${root}. Use the tools you have. When a fact that you need is missing, ask for it.`;
 }
 
+/** How the command line spells the limits of a run. */
+const LIMIT_OPTIONS: ReadonlyMap<string, string> = new Map([
+  ['turns', '--max-turns'],
+  ['ms', '--max-seconds'],
+  ['tokens', '--max-tokens'],
+  ['costUsd', '--max-cost'],
+]);
+
 /** An agent without tools is of little use, and the mode that hides them is easily forgotten. */
 function hiddenByPlan({ compiled, sources }: Workspace, agent: Agent): readonly Reason[] {
   if (compiled.mode !== 'plan' || sources.length === 0 || agent.tools().length > 0) return [];
@@ -117,13 +131,17 @@ function print(result: RunResult, trace: Trace, parsed: ParsedCommand, io: Comma
     io.stderr.write(
       `${style.yellow(`ended: ${result.end}`)}${result.handoff ? `: ${printable(result.handoff.message)}` : ''}\n`,
     );
+    const option = LIMIT_OPTIONS.get(result.handoff?.reason ?? '');
+    if (option !== undefined) io.stderr.write(`  On the command line that is ${option}.\n`);
   }
   if (flag(parsed, 'quiet')) return;
   const { usage, turns, calls } = result;
   const cost = usage.costUsd ? `, $${usage.costUsd.toFixed(4)}` : '';
   const tokens = usage.inputTokens + usage.outputTokens;
   io.stderr.write(
-    style.dim(`${turns} turns, ${calls} calls, ${tokens} tokens${cost}; trace: bridle trace show ${runOf(trace)}\n`),
+    style.dim(
+      `${counted(turns, 'turn')}, ${counted(calls, 'call')}, ${tokens} tokens${cost}; trace: bridle trace show ${runOf(trace)}\n`,
+    ),
   );
   if (trace.lost() > 0) io.stderr.write(style.yellow(`${trace.lost()} lines of the trace could not be written\n`));
 }

@@ -4,6 +4,7 @@ import { BridleError, printable } from '../tools/index.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
 import { columns } from './help.ts';
 import { interruptible } from './interrupt.ts';
+import { noServers } from './no-servers.ts';
 import { flag, stringOption } from './parse.ts';
 import { printJson } from './print-json.ts';
 import { styleFor } from './style.ts';
@@ -24,12 +25,13 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
       return 0;
     }
     const style = styleFor(io.stdout, io.env);
-    if (tools.length === 0) io.stdout.write('No tools.\n');
+    if (tools.length === 0) io.stdout.write(`${['No tools.', noServers(workspace.project) ?? ''].join(' ').trim()}\n`);
+    const width = shownWidth(io, tools);
     const rows: (readonly [string, string])[] = [];
     for (const { tool, decision } of tools) {
       const effect = (await decision).effect;
       const first = tool.description.split('\n')[0] ?? '';
-      rows.push([printable(tool.ref.name), `${effect.padEnd(5)}  ${printable(first, { maxLength: 90 })}`]);
+      rows.push([printable(tool.ref.name), `${effect.padEnd(5)}  ${printable(first, { maxLength: width })}`]);
     }
     if (rows.length > 0) io.stdout.write(`${columns(rows).join('\n')}\n`);
     const aside = catalog.setAside();
@@ -40,6 +42,13 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
     }
     return 0;
   });
+}
+
+/** How much of a description is shown: in a terminal what its line has room for, beside the name and the decision. */
+function shownWidth(io: CommandIo, tools: readonly { readonly tool: ToolDefinition }[]): number {
+  if (!io.stdout.isTTY || !io.stdout.columns) return 90;
+  const names = Math.min(40, Math.max(...tools.map(({ tool }) => tool.ref.name.length)));
+  return Math.max(20, io.stdout.columns - names - 11);
 }
 
 export interface OpenCatalog {

@@ -27,6 +27,8 @@ export interface Workspace {
 export async function openWorkspace(parsed: ParsedCommand, io: CommandIo, signal: AbortSignal): Promise<Workspace> {
   const attended = io.stdin.isTTY === true && io.stderr.isTTY === true;
   const mode = stringOption(parsed, 'mode');
+  // Before anybody is asked about trust.
+  if (mode !== undefined) refuseBadFlags(compilePolicy([], { mode }).problems, mode);
   const project = await loadProject({
     cwd: io.cwd,
     env: io.env,

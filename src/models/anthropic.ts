@@ -65,7 +65,7 @@ export function anthropicModel(id: string, options: AnthropicOptions = {}): Mode
   return {
     id,
     async respond(request, ctx) {
-      const endpoint = endpointOf(id, options);
+      const endpoint = anthropicEndpoint(id, options);
       client ??= createClient(options, endpoint);
       const connected = await client.catch((error: unknown) => {
         client = undefined;
@@ -95,7 +95,12 @@ export function anthropicCredential(options: Pick<AnthropicOptions, 'apiKey' | '
   throw new BridleError('model_no_key', 'There is no key for the Anthropic API.', { hint: KEY_HINT });
 }
 
-function endpointOf(id: string, options: AnthropicOptions): Endpoint {
+/**
+ * Where requests go.
+ *
+ * @throws BridleError `model_bad_url`
+ */
+export function anthropicEndpoint(id: string, options: AnthropicOptions): Endpoint {
   const url = options.baseURL || process.env.ANTHROPIC_BASE_URL?.trim() || PUBLIC_API;
   if (!URL.canParse(url)) {
     throw new BridleError('model_bad_url', `The base URL ${JSON.stringify(url)} for ${id} is not a URL.`, {

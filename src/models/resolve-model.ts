@@ -1,7 +1,7 @@
 import type { Model } from '../contracts/index.ts';
 import { BridleError } from '../tools/index.ts';
-import { anthropicCredential, anthropicModel } from './anthropic.ts';
-import { openaiModel } from './openai/index.ts';
+import { anthropicCredential, anthropicEndpoint, anthropicModel } from './anthropic.ts';
+import { openaiModel, openaiTarget } from './openai/index.ts';
 
 const FORMS = [
   'offline                     the built-in planner: no key, no network, no language model',
@@ -14,8 +14,8 @@ const FORMS = [
  * The model that a person named on the command line or in a setting.
  *
  * @param spec `offline`, `claude-…`, `anthropic:ID`, `openai:ID` or `openai:ID@URL`
- * @throws BridleError `model_unknown` with the list of forms; `model_no_key` for a Claude model without a key, so that
- *   it is known before anything is started for the run
+ * @throws BridleError `model_unknown` with the list of forms; `model_no_key` and `model_bad_url`, so that they are known
+ *   before anything is started for the run
  */
 export async function resolveModel(spec: string): Promise<Model> {
   const name = spec.trim();
@@ -27,11 +27,31 @@ export async function resolveModel(spec: string): Promise<Model> {
   const claudeId = claude?.[1] ?? claude?.[2];
   if (claudeId !== undefined) {
     anthropicCredential();
+    anthropicEndpoint(claudeId, {});
     return anthropicModel(claudeId);
   }
   const openai = /^openai:(.+?)(?:@(https?:\/\/.+))?$/.exec(name);
-  if (openai?.[1] !== undefined) return openaiModel(openai[1], openai[2] === undefined ? {} : { baseURL: openai[2] });
+  if (openai?.[1] !== undefined) {
+    const [, id, baseURL] = openai;
+    if (baseURL === undefined) refuseBareAddress(id);
+    const options = baseURL === undefined ? {} : { baseURL };
+    openaiTarget(id, options);
+    return openaiModel(id, options);
+  }
   throw new BridleError('model_unknown', `There is no model ${JSON.stringify(spec)}.`, {
     hint: `Give one of:\n${FORMS.map((form) => `  ${form}`).join('\n')}`,
+  });
+}
+
+/** A host after the @, without its scheme. Other text there belongs to the model's name: `org/model@20250101`. */
+const ADDRESS =
+  /^(?:[^@]*:\/\/|localhost\b|(?:[\w-]+\.)*[\w-]+:\d+(?:\/|$)|\d+(?:\.\d+){3}|(?:[\w-]+\.)+[a-z]{2,}(?:\/|$))/i;
+
+function refuseBareAddress(id: string): void {
+  const at = id.lastIndexOf('@');
+  const after = id.slice(at + 1);
+  if (at < 1 || !ADDRESS.test(after)) return;
+  throw new BridleError('model_bad_url', `What follows @ is no address of a model: ${JSON.stringify(after)}.`, {
+    hint: 'Write it whole, with http:// or https://, as in openai:qwen3:8b@http://localhost:11434/v1.',
   });
 }

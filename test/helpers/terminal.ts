@@ -13,12 +13,14 @@ export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** What a person types, one line an answer, each as soon as its question stands. Absent: there is no terminal. */
   readonly types?: readonly string[];
+  /** Width of the terminal, where there is one. */
+  readonly columns?: number;
 }
 
 /** Runs a command in this process, as a shell would, with its own streams; a person at the keyboard if asked for. */
-export async function bridle(args: readonly string[], { cwd, env, types }: Terminal): Promise<Ran> {
+export async function bridle(args: readonly string[], { cwd, env, types, columns }: Terminal): Promise<Ran> {
   const stdin = stream(types !== undefined);
-  const stdout = stream(types !== undefined);
+  const stdout = Object.assign(stream(types !== undefined), columns !== undefined && { columns });
   const stderr = stream(types !== undefined);
   const said = { stdout: '', stderr: '' };
   const left = [...(types ?? [])];

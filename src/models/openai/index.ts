@@ -55,7 +55,7 @@ export function openaiModel(id: string, options: OpenAIOptions = {}): Model {
     id: `openai:${id}`,
     async respond(request, ctx) {
       if (!isObject(request)) throw new TypeError('a Messages API request is a JSON object');
-      const target = targetOf(id, options);
+      const target = openaiTarget(id, options);
       const whole = {
         ...request,
         ...(request.max_tokens === undefined && options.maxTokens !== undefined && { max_tokens: options.maxTokens }),
@@ -75,7 +75,12 @@ interface Target extends Endpoint {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-function targetOf(id: string, options: OpenAIOptions): Target {
+/**
+ * Where requests go, and with what.
+ *
+ * @throws BridleError `model_bad_url`, `model_no_key`
+ */
+export function openaiTarget(id: string, options: OpenAIOptions): Target {
   const usual = process.env.OPENAI_BASE_URL?.trim() || PUBLIC_API;
   const url = (options.baseURL || usual).replace(/\/+$/, '');
   if (!URL.canParse(url)) {
