@@ -72,7 +72,7 @@ export function stepPrinter(write: (text: string) => unknown, style: Style): Ste
   return { onProgress, recorder: { intent: async () => {}, outcome } };
 }
 
-function textsOf(message: Json): string[] {
+export function textsOf(message: Json): string[] {
   if (message === null || typeof message !== 'object' || Array.isArray(message)) return [];
   const blocks = Array.isArray(message.content) ? message.content : [];
   return blocks.flatMap((block) =>

@@ -70,6 +70,22 @@ test('lines that lack what their type promises are passed over and counted, in s
   expect((await bridle('trace', 'list')).stdout).not.toContain('no date');
 });
 
+test('what was asked and said on the way is shown in words: the further inputs, an abort, an end without a text', async () => {
+  await trace('run-1', [
+    HEADER,
+    { v: 1, at: 1, type: 'input', content: 't' },
+    { v: 1, at: 1, type: 'end', how: 'asked', detail: { text: 'Which?' } },
+    { v: 1, at: 1, type: 'input', content: 'O-104' },
+    { v: 1, at: 1, type: 'input', content: [{ type: 'text', text: 'and O-105' }] },
+    { v: 1, at: 1, type: 'abort', detail: { by: 'caller', message: 'stopped by SIGINT' } },
+    { v: 1, at: 1, type: 'end', how: 'aborted', detail: { text: '' } },
+  ]);
+  const { stdout } = await bridle('trace', 'show');
+  expect(stdout).toBe(
+    'run-1  a with m\n  t\nasked: Which?\nyou: O-104\nyou: and O-105\nabort: stopped by SIGINT\naborted\n',
+  );
+});
+
 test('a whole run id names that run, also where other ids begin with it', async () => {
   await trace('run-1', [HEADER]);
   await trace('run-1b', [{ ...HEADER, run: 'run-1b', at: 2 }]);

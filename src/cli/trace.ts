@@ -1,12 +1,13 @@
-import type { TraceEvent } from '../contracts/index.ts';
+import type { Json, TraceEvent } from '../contracts/index.ts';
 import { listTraces, readTrace, type TraceSummary } from '../dispatch/index.ts';
 import { BridleError, printable } from '../tools/index.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
+import { counted } from './counted.ts';
 import { columns } from './help.ts';
 import { flag, numberOption } from './parse.ts';
 import { printJson } from './print-json.ts';
 import { tracesDir } from './run.ts';
-import { stepPrinter } from './steps.ts';
+import { stepPrinter, textsOf } from './steps.ts';
 import { type Style, styleFor } from './style.ts';
 
 const SHOWN = 20;
@@ -36,7 +37,7 @@ async function list(parsed: ParsedCommand, io: CommandIo): Promise<number> {
 function summary({ startedAt, end, calls, model, task }: TraceSummary): string {
   const when = new Date(startedAt).toISOString().slice(0, 19).replace('T', ' ');
   const how = printable(end ?? 'broke off or running').padEnd(9);
-  return `${when}  ${how}  ${calls} calls  ${printable(model)}  ${printable(task, { maxLength: 60 })}`;
+  return `${when}  ${how}  ${counted(calls, 'call').padEnd(8)}  ${printable(model)}  ${printable(task, { maxLength: 60 })}`;
 }
 
 async function show(id: string | undefined, parsed: ParsedCommand, io: CommandIo): Promise<number> {
@@ -47,12 +48,22 @@ async function show(id: string | undefined, parsed: ParsedCommand, io: CommandIo
     skipped += 1;
   };
   const steps = stepPrinter((text) => io.stdout.write(text), style);
+  let task: string | undefined;
   for await (const event of readTrace(file, onSkipped)) {
+    if (event.type === 'run') task = event.task;
     if (flag(parsed, 'json')) printJson(io, event);
+    // Of one run, the header tells what was asked for; one trace can hold more, as a conversation does.
+    else if (event.type === 'input' && event.content !== task)
+      io.stdout.write(`${style.cyan('you:')} ${printable(inputText(event.content), { newlines: true })}\n`);
     else showEvent(event, steps, style, io);
   }
   if (skipped > 0) io.stderr.write(`${skipped} torn or unknown lines of ${file} passed over\n`);
   return 0;
+}
+
+function inputText(content: Json): string {
+  if (typeof content === 'string') return content;
+  return textsOf({ content }).join(' ') || JSON.stringify(content);
 }
 
 async function findTrace(id: string | undefined, io: CommandIo): Promise<TraceSummary> {
@@ -90,13 +101,16 @@ function showEvent(event: TraceEvent, steps: ReturnType<typeof stepPrinter>, sty
       return;
     case 'limit':
     case 'abort':
-    case 'edit':
-      io.stdout.write(`${style.yellow(event.type)} ${printable(JSON.stringify(event.detail))}\n`);
+    case 'edit': {
+      const { message } = (event.detail ?? {}) as { message?: unknown };
+      const said = typeof message === 'string' ? message : JSON.stringify(event.detail);
+      io.stdout.write(`${style.yellow(`${event.type}:`)} ${printable(said)}\n`);
       return;
+    }
     case 'end': {
       const { text } = (event.detail ?? {}) as { text?: unknown };
       io.stdout.write(
-        `${style.bold(printable(event.how))}${typeof text === 'string' ? `: ${printable(text, { newlines: true })}` : ''}\n`,
+        `${style.bold(printable(event.how))}${typeof text === 'string' && text !== '' ? `: ${printable(text, { newlines: true })}` : ''}\n`,
       );
       return;
     }

@@ -22,6 +22,15 @@ async function ask(body: Json, events: Json[] = []) {
 }
 
 describe('offlineModel', () => {
+  test('a long description is cut between words in its list of tools, and the cut shows', async () => {
+    const description = `${'Looks up, '.repeat(11)}whatever there is to look up in here`;
+    const tools = [{ name: 'look', description, input_schema: { type: 'object' } }];
+    const { message } = await ask({ messages: [{ role: 'user', content: 'What can you do?' }], tools });
+    const [{ text }] = (message as unknown as { content: [{ text: string }] }).content;
+    expect(text).toContain('Looks up, whatever …');
+    expect(text).not.toContain('there is');
+  });
+
   test('answers in the shape of the Messages API', async () => {
     const { message, stopReason, usage } = await ask(request);
     expect(message).toMatchObject({

@@ -4,6 +4,7 @@ import type { Field, ToolCard } from './tool-card.ts';
 
 const NO_MODEL = 'I am Bridle’s offline planner, not a language model: I match requests to the tools that I am given.';
 const MAX_LISTED = 12;
+const MAX_SHOWN = 120;
 
 /** The question for a value that nobody has given. */
 export function askFor(field: Field, options: readonly string[]): string {
@@ -59,10 +60,15 @@ export function smallTalk(text: string, cards: readonly ToolCard[]): string | un
   return undefined;
 }
 
+/** Between words, and it shows that something was left out. */
+function cut(text: string): string {
+  return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN).replace(/[\s,;:]+\S*$/, '')} …`;
+}
+
 function listed(cards: readonly ToolCard[]): string {
   if (cards.length === 0) return 'At the moment I have no tools.';
   const rows = cards.slice(0, MAX_LISTED).map(({ name, description }) => {
-    const first = (description.split(/(?<=[.!?])\s|\n/, 1)[0] ?? '').slice(0, 120).trim();
+    const first = cut((description.split(/(?<=[.!?])\s|\n/, 1)[0] ?? '').trim());
     return first === '' ? `- ${name}` : `- ${name}: ${first}`;
   });
   if (cards.length > MAX_LISTED) rows.push(`- and ${cards.length - MAX_LISTED} more`);
