@@ -93,6 +93,12 @@ describe('readBridleFile', () => {
     '{"permissions": null}',
     '{"permissions": {"deny": ["x"], "deny": []}}',
     '{"permissions": {"deny": ["x"]}, "permissions": {}}',
+    '{"permissions": {"Deny": ["x"]}}',
+    '{"permissions": {"dney": ["x"], "deny": []}}',
+    '{"permissions": {"disallow": ["x"]}}',
+    '{"permisions": {"deny": ["x"]}}',
+    '{"deny": ["x"]}',
+    '{"ask": ["x"], "permissions": {}}',
   ])('rules that could be misread stop everything: %s', (text) => {
     expect(() => read(text)).toThrow(expect.objectContaining({ code: 'config_rules_unreadable' }));
   });
@@ -103,7 +109,9 @@ describe('readBridleFile', () => {
   });
 
   test('an unknown key is named with the one that was probably meant', () => {
-    expect(read('{"permissions": {"Deny": ["x"]}}').warnings[0]?.text).toContain('Did you mean "deny"?');
+    expect(read('{"permissions": {"alow": ["x"]}}').warnings[0]?.text).toContain('Did you mean "allow"?');
+    expect(() => read('{"permissions": {"Deny": ["x"]}}')).toThrow('Did you mean "deny"?');
+    expect(() => read('{"deny": ["x"]}')).toThrow('Put it inside "permissions".');
     expect(read('{"mcpServers": {}}').warnings[0]?.text).toContain('.mcp.json');
   });
 });

@@ -11,6 +11,7 @@ import {
 } from './bridle-keys.ts';
 import { type ConfigFile, kindOf } from './config-file.ts';
 import { jsonOf, type Member, membersOf, type TreeReader, treeReader, warnUnknownKeys } from './config-tree.ts';
+import { nearestKey } from './nearest-key.ts';
 
 /** How the facts of a call are had before it is approved, as `bridle.json` maps it. */
 export interface PreviewEntry {
@@ -61,6 +62,7 @@ interface RuleLists {
 }
 
 function readPermissions(reader: TreeReader, file: ConfigFile): RuleLists {
+  refuseMisspelled(file, file.root, ['permissions'], ['ask', 'deny']);
   const blocks = valuesNamed(file.root, 'permissions');
   if (blocks.length > 1)
     throw unreadable(file, blocks[1], '"permissions" stands twice, so it is open which one counts');
@@ -70,6 +72,7 @@ function readPermissions(reader: TreeReader, file: ConfigFile): RuleLists {
   if (block.type !== 'object') {
     throw unreadable(file, block, `"permissions" is ${kindOf(block)}; an object with allow, ask and deny is expected`);
   }
+  refuseMisspelled(file, block, ['ask', 'deny'], ['block', 'disallow']);
   const members = membersOf(reader, block, 'permissions');
   warnUnknownKeys(reader, members, PERMISSION_KEYS, 'permissions', FOREIGN_PERMISSION_KEYS);
   for (const kind of PERMISSION_KEYS) {
@@ -93,6 +96,31 @@ function readPermissions(reader: TreeReader, file: ConfigFile): RuleLists {
   return { permissions: Object.fromEntries(texts), nodes };
 }
 
+/**
+ * A key under which somebody meant to deny or to ask, and which would have no effect.
+ *
+ * @param known those that have one; a slip away from them is refused
+ * @param foreign those of another place or program, which are refused too
+ */
+function refuseMisspelled(file: ConfigFile, object: Node, known: readonly string[], foreign: readonly string[]): void {
+  for (const { children } of object.type === 'object' ? (object.children ?? []) : []) {
+    const key = children?.[0];
+    const name = String(key?.value);
+    if (!key || known.includes(name) || name === 'allow') continue;
+    if (foreign.includes(name))
+      throw unreadable(file, key, `"${name}" would have no effect here. ${FOREIGN.get(name)}`);
+    // Two letters that changed places are two slips, too many for so short a word.
+    const near = nearestKey(name, known) ?? known.find((one) => lettersOf(one) === lettersOf(name));
+    if (near) throw unreadable(file, key, `"${name}" would have no effect. Did you mean "${near}"?`);
+  }
+}
+
+function lettersOf(word: string): string {
+  return [...word.toLowerCase()].sort().join('');
+}
+
+const FOREIGN = new Map([...FOREIGN_BRIDLE_KEYS, ...FOREIGN_PERMISSION_KEYS]);
+
 function valuesNamed(object: Node, name: string): readonly Node[] {
   return (object.children ?? []).flatMap(({ children }) => {
     const [key, value] = children ?? [];
@@ -102,7 +130,7 @@ function valuesNamed(object: Node, name: string): readonly Node[] {
 
 function unreadable(file: ConfigFile, node: Node | undefined, what: string): BridleError {
   const { line } = file.at(node ?? file.root);
-  return new BridleError('config_rules_unreadable', `${file.path}:${line}: ${what}.`, {
+  return new BridleError('config_rules_unreadable', `${file.path}:${line}: ${what.replace(/(?<![.?])$/, '.')}`, {
     hint: 'Nothing runs before the rules can be read: correct the file.',
   });
 }
