@@ -125,6 +125,6 @@ export function startTimeout(evidence: Evidence, ms: number): McpError {
       })
     : new McpError('mcp_start_timeout', `${evidence.name} gave no answer within ${ms} ms of its start.${words}`, {
         executed: 'not_executed',
-        hint: 'Run its command by hand to see what it waits for; a slow start needs a longer start limit.',
+        hint: 'Run its command by hand to see what it waits for; a slow start needs a longer startMs.',
       });
 }
