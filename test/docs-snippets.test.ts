@@ -23,9 +23,11 @@ interface Block {
   readonly text: string;
 }
 
-const pages = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+const pages = ['', 'docs']
+  .flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: folder !== '', encoding: 'utf8' }).map((name) => join(folder, name)),
+  )
   .filter((name) => name.endsWith('.md'))
-  .map((name) => `docs/${name}`)
   .sort();
 
 function blocksOf(page: string): readonly Block[] {

@@ -81,6 +81,12 @@ describe('explaining', () => {
     expect(text).not.toContain('refund');
   });
 
+  test("a server's name is told from a tool's", async () => {
+    const { codes, text } = await explain([fakeSource('shop', ['get_order'])], 'shop');
+    expect(codes).toEqual(['unknown_tool']);
+    expect(text).toContain('It is a server: its tools are called "mcp__shop__…".');
+  });
+
   test('a name that is like nothing gets no suggestion', async () => {
     expect((await explain([fakeSource('shop', ['get_order'])], 'zzzzzz')).text).not.toContain('Did you mean');
   });

@@ -105,8 +105,13 @@ function setAsideReasons({ server, tool, reasons }: SetAside): Reason[] {
 }
 
 function unknown({ name, list, states }: Explanation): Reason[] {
+  const isServer = states.some(({ source }) => source.server?.key === name);
   const near = nearestNames(name, [...list.byName.keys()]);
-  const hint = near.length > 0 ? ` Did you mean ${near.map((one) => `"${one}"`).join(' or ')}?` : '';
+  const hint = isServer
+    ? ` It is a server: its tools are called "mcp__${printable(wireServerPart(name))}__…".`
+    : near.length > 0
+      ? ` Did you mean ${near.map((one) => `"${one}"`).join(' or ')}?`
+      : '';
   const problems = states.flatMap(({ problem }) => (problem ? [problem] : []));
   const open = states.filter(
     ({ problem, listing }) => !problem && listing.tools.length === 0 && listing.setAside.length === 0,
