@@ -74,7 +74,7 @@ describe('bad usage ends with status 2, a message, and the way on', () => {
     [['run', 'a', '--max-turns', 'zero'], "--max-turns takes a positive whole number, not 'zero'."],
     [
       ['run', 'a', '--max-turns', '-1'],
-      '--max-turns needs a value; one that begins with a dash is written --max-turns=-…',
+      '--max-turns needs a value; one that begins with a dash is written --max-turns=VALUE.',
     ],
     [['run', 'a', '--max-turns=-1'], "--max-turns takes a positive whole number, not '-1'."],
     [['run', 'a', '--allow'], '--allow needs a value.'],

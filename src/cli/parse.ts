@@ -46,7 +46,7 @@ function problemOf(error: unknown): string {
   const [, option, negative] =
     /^Option '(?:-\w, )?(--[\w-]+)[^']*' (?:argument missing|argument is (ambiguous))/.exec(said) ?? [];
   if (option !== undefined) {
-    const dash = negative ? `; one that begins with a dash is written ${option}=-…` : '';
+    const dash = negative ? `; one that begins with a dash is written ${option}=VALUE` : '';
     return `${option} needs a value${dash}`;
   }
   return said.split(/\. |\n/)[0] ?? said;
