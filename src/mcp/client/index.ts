@@ -8,4 +8,5 @@ export { listAll } from './list-all.ts';
 export { type McpSourceOptions, mcpSource } from './mcp-source.ts';
 export { installExitHooks } from './process-group.ts';
 export { type StdioServer, serverFingerprint } from './server.ts';
-export { closeAll, connectStdio, type StdioConnection, type StdioOptions } from './stdio-connection.ts';
+export { connectStdio, type StdioConnection, type StdioOptions } from './stdio-connection.ts';
+export { closeAll } from './supervisor.ts';
