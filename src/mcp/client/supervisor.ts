@@ -48,6 +48,8 @@ export interface Supervisor<L extends Link> {
   /** The link with this session is of no use any more. `failure`: by a fault of the server's, which counts. */
   lost(session: Session, error: McpError, failure?: boolean): void;
   notify(method: string, params: RawJson): void;
+  /** What the server's lists hold may have changed without a word. */
+  missed(): void;
   onNotification: Connection['onNotification'];
   status(more: (add: (code: string, text: string) => void) => void): ConnectionStatus;
   close(): Promise<void>;
@@ -156,6 +158,7 @@ export function supervise<L extends Link>(options: SupervisorOptions<L>): Superv
       guard.failed();
     },
     notify,
+    missed: toolsChanged,
     onNotification(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
