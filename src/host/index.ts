@@ -10,7 +10,7 @@ export { loadProject } from './load-project.ts';
 export { type PreviewMapping, previewsFor } from './previews.ts';
 export { questionText } from './question-text.ts';
 export { type ScriptedAnswer, scriptedAsker } from './scripted-asker.ts';
-export type { ServerEntry } from './server-entry.ts';
+export type { HttpServerEntry, ServerEntry, StdioServerEntry } from './server-entry.ts';
 export { type TerminalAskerOptions, terminalAsker } from './terminal-asker.ts';
 export { type TrustAsker, trustPrompt, trustText } from './trust-prompt.ts';
 export { visibleText } from './visible-text.ts';

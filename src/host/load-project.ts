@@ -186,9 +186,9 @@ async function startable(
       else {
         const expanded = expandEntry(entry, scope, variables, root);
         warnings.push(...expanded.warnings);
-        const { cwd } = expanded.server;
-        if (await isFolder(cwd)) servers.push(expanded.server);
-        else refuse('cwd_missing', `Its folder ${cwd} is not there.`);
+        const { server } = expanded;
+        if (server.kind === 'http' || (await isFolder(server.cwd))) servers.push(server);
+        else refuse('cwd_missing', `Its folder ${server.cwd} is not there.`);
       }
     }
   }
