@@ -272,6 +272,16 @@ describe('what a server’s first answers prove', () => {
     expect(textOf(await mcpSource(connection).call('t', {}, context()))).toBe('up');
   });
 
+  test('a stream without an endpoint is no old server: what is told is why the handshake was refused', async () => {
+    const server = await up(({ verb, body }, response) => {
+      if (verb === 'GET') stream(response);
+      else
+        json(response, 400, { id: body.id ?? null, error: { code: -32600, message: 'The header X-Team is missing' } });
+    });
+    const { error } = await refusal(server.url);
+    expect(error).toMatchObject({ code: 'mcp_initialize_refused', message: expect.stringContaining('X-Team') });
+  });
+
   test('a modern error on 400 proves a modern server', async () => {
     const server = await up(({ body }, response) => {
       if (body.method === 'server/discover')

@@ -27,7 +27,7 @@ export function networkError(subject: HttpSubject, cause: NodeJS.ErrnoException,
   const why = printable(subject.clean(cause.message), { maxLength: 300 });
   if (CERTIFICATE.test(code)) {
     return new McpError('mcp_tls', `${name}: no secure connection: ${why} (${code}).`, {
-      executed: 'not_executed',
+      executed: sent ? 'unknown' : 'not_executed',
       hint:
         code === 'EPROTO' || code === 'ERR_SSL_WRONG_VERSION_NUMBER'
           ? 'Does this port speak https? Correct "url" of its entry.'

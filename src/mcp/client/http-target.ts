@@ -1,4 +1,5 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { printable } from '../../tools/index.ts';
 import { McpError } from './errors.ts';
 import { clientInfo } from './protocol.ts';
 import { shownUrl, withoutSecrets } from './secrets.ts';
@@ -41,7 +42,7 @@ function decoded(part: string): string {
 
 /** How a server is called in messages: by its key and its URL without what may be secret. */
 export function httpName(server: HttpServer): string {
-  return `MCP server ${JSON.stringify(server.key)} (${shownUrl(server.url)})`;
+  return `MCP server ${printable(JSON.stringify(server.key))} (${printable(shownUrl(server.url))})`;
 }
 
 /**
@@ -50,11 +51,14 @@ export function httpName(server: HttpServer): string {
  * @throws McpError `mcp_bad_url`, `mcp_bad_header`
  */
 export function httpTarget(server: HttpServer, name: string): HttpTarget {
-  const wrong = (code: 'mcp_bad_url' | 'mcp_bad_header', message: string, hint: string) =>
-    new McpError(code, message, { executed: 'not_executed', hint });
+  const wrongHeader = (text: string, hint: string) =>
+    new McpError('mcp_bad_header', `${name} sets ${text}.`, { executed: 'not_executed', hint });
   const url = URL.canParse(server.url) ? new URL(server.url) : null;
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw wrong('mcp_bad_url', `${name} has a "url" that isn't an http or https URL.`, 'Correct "url" of its entry.');
+    throw new McpError('mcp_bad_url', `${name} has a "url" that isn't an http or https URL.`, {
+      executed: 'not_executed',
+      hint: 'Correct "url" of its entry.',
+    });
   }
   const headers: Record<string, string> = Object.create(null);
   const { name: product, version } = clientInfo();
@@ -66,20 +70,16 @@ export function httpTarget(server: HttpServer, name: string): HttpTarget {
   for (const [given, value] of Object.entries(server.headers ?? {})) {
     const header = given.toLowerCase();
     if (RESERVED.test(header)) {
-      const text = `${name} sets the header ${JSON.stringify(given)}, which belongs to the transport.`;
-      throw wrong('mcp_bad_header', text, 'Take it out of "headers" of its entry.');
+      const text = `the header ${JSON.stringify(given)}, which belongs to the transport`;
+      throw wrongHeader(text, 'Take it out of "headers" of its entry.');
     }
     try {
       validateHeaderName(header);
       validateHeaderValue(header, value);
     } catch {
       // The cause would show the value.
-      const text = `${name} sets a header ${JSON.stringify(given)} that HTTP can't carry.`;
-      throw wrong(
-        'mcp_bad_header',
-        text,
-        'Names are tokens, and values have no line breaks and no unusual characters.',
-      );
+      const hint = 'Names are tokens, and values have no line breaks and no characters beyond Latin-1.';
+      throw wrongHeader(`a header ${JSON.stringify(given)} that HTTP can't carry`, hint);
     }
     headers[header] = value;
   }

@@ -7,6 +7,7 @@ import { type HttpPlan, readWords, refuseByStatus } from './http-link.ts';
 import { shownUrl } from './secrets.ts';
 import { type Outgoing, Session } from './session.ts';
 import { sseReader } from './sse.ts';
+import { timeLimit } from './time-limit.ts';
 
 /**
  * The HTTP+SSE transport of revision 2024-11-05: one stream for everything that the server says, opened by GET, whose
@@ -37,10 +38,11 @@ export class OldSse {
   /**
    * Opens the stream.
    *
+   * @param ms how long its first event is waited for, in milliseconds; none when left out
    * @returns false when what answers is no server of this transport
    * @throws McpError when the network fails, or the server names an address that messages must not go to
    */
-  async open(): Promise<boolean> {
+  async open(ms?: number): Promise<boolean> {
     const { client, subject } = this.#plan;
     const answer = await client.send({
       method: 'GET',
@@ -60,7 +62,11 @@ export class OldSse {
         if (opened) this.#plan.lost(this.session, error);
       });
     });
-    const endpoint = await first;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<null>((resolve) => {
+      timer = timeLimit(ms, () => resolve(null));
+    });
+    const endpoint = await Promise.race([first, late]).finally(() => clearTimeout(timer));
     const { url } = this.#plan.target;
     if (endpoint === null) return false;
     const to = URL.canParse(endpoint, url.href) ? new URL(endpoint, url) : null;

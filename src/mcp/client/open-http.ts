@@ -35,6 +35,9 @@ export interface OpenPlan extends HttpPlan {
 /** Statuses by which a server says that it doesn't take this message here, so that an older way may be tried. */
 const OLDER: ReadonlySet<number | undefined> = new Set([400, 404, 405]);
 
+/** A server of the old transport names its endpoint at once; other servers have streams that stay silent. */
+const ENDPOINT_MS = 5000;
+
 /** True for what says something of authorization or of health, and nothing of an era. */
 function provesNothing({ status }: McpError): boolean {
   return (
@@ -157,7 +160,7 @@ async function older(plan: OpenPlan, made: Make, refused: McpError): Promise<Htt
 
 async function oldTransport(plan: OpenPlan, made: Make): Promise<HttpLink | null> {
   const wire = made(new OldSse(plan));
-  if (!(await wire.open())) return null;
+  if (!(await wire.open(plan.oldFirst ? undefined : ENDPOINT_MS))) return null;
   const peer = { name: plan.subject.name, capabilities: plan.capabilities };
   const negotiated = await handshake(wire.session, peer);
   await wire.flushed();

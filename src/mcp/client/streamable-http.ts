@@ -217,7 +217,7 @@ export class StreamableHttp {
       await this.#stream(id, answer.body, signal);
       return;
     }
-    if (type !== 'application/json') {
+    if (type === undefined || !/[/+]json$/.test(type)) {
       this.session.fail(id, noMcpAnswer(subject, method, await readWords(answer)));
       return;
     }
