@@ -383,6 +383,25 @@ describe('a call whose connection breaks', () => {
     },
   );
 
+  test('is told from one that never went out, also when it waited for a connection of another call', async () => {
+    let calls = 0;
+    const held: (() => void)[] = [];
+    const server = await up((asked, response) => {
+      if (modernStart(asked, response)) return;
+      calls += 1;
+      const answer = () => json(response, 200, { id: asked.body.id, result: content('ok') });
+      if (calls > 100) asked.request.socket.destroy();
+      else held.push(answer);
+      // No connection is free for the last call before all others have theirs.
+      if (held.length === 100) for (const each of held.splice(0)) each();
+    });
+    const { source } = connect(server.url);
+    const results = await Promise.all(Array.from({ length: 101 }, () => source.call('t', {}, context())));
+    expect(results.filter(({ kind }) => kind === 'result')).toHaveLength(100);
+    expect(results.at(-1)).toMatchObject({ kind: 'failure', failure: { executed: 'unknown' } });
+    expect(server.connections()).toBeLessThanOrEqual(101);
+  });
+
   test('in the middle of a stream without ids, or of the modern era, may have run', async () => {
     for (const start of [legacyStart, modernStart]) {
       const server = await up((asked, response) => {

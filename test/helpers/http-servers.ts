@@ -22,10 +22,12 @@ export interface Running {
 export async function listening(
   handler: RequestListener,
   port = 0,
-): Promise<Running & { readonly port: number; breakAll(): void }> {
+): Promise<Running & { readonly port: number; connections(): number; breakAll(): void }> {
   const sockets = new Set<Socket>();
+  let connections = 0;
   const server = createServer(handler);
   server.on('connection', (socket) => {
+    connections += 1;
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });
@@ -38,6 +40,7 @@ export async function listening(
   return {
     url: `http://127.0.0.1:${bound}/mcp`,
     port: bound,
+    connections: () => connections,
     breakAll,
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));

@@ -39,6 +39,8 @@ const KEPT_MS = 4000;
 /** After how much silence the system asks whether the other side is still there. */
 const PROBE_MS = 15_000;
 const MAX_REDIRECTS = 5;
+/** Calls at once; further ones wait for a connection. More handshakes at once take longer than waiting. */
+const MAX_CONNECTIONS = 100;
 
 /**
  * An HTTP client for one server, on Node's own `http` and `https`: they never cut a silent stream, which `fetch` does
@@ -47,12 +49,20 @@ const MAX_REDIRECTS = 5;
  */
 export function httpClient(target: HttpTarget, subject: HttpSubject): HttpClient {
   const secure = target.url.protocol === 'https:';
-  const options = { keepAlive: true, keepAliveMsecs: PROBE_MS, timeout: KEPT_MS };
-  const agent = secure ? new TlsAgent(options) : new Agent(options);
+  const agentFor = (maxSockets: number) => {
+    const options = { keepAlive: true, keepAliveMsecs: PROBE_MS, timeout: KEPT_MS, maxSockets };
+    return secure ? new TlsAgent(options) : new Agent(options);
+  };
+  const calls = agentFor(MAX_CONNECTIONS);
+  // Streams that stand for hours take no call's place.
+  const streams = agentFor(Number.POSITIVE_INFINITY);
+  /** Connections that stand: what goes out on one of them is on its way. */
+  const standing = new WeakSet<object>();
 
   const once = (request: HttpRequest, url: URL): Promise<HttpAnswer> =>
     new Promise((resolve, reject) => {
       const { method, signal, body } = request;
+      const agent = request.background === true ? streams : calls;
       const headers = {
         ...target.headers,
         ...request.headers,
@@ -69,11 +79,12 @@ export function httpClient(target: HttpTarget, subject: HttpSubject): HttpClient
       message.on('socket', (socket) => {
         socket.setKeepAlive(true, PROBE_MS);
         if (request.background === true) socket.unref();
-        if (message.reusedSocket) sent = true;
-        else
-          socket.once(secure ? 'secureConnect' : 'connect', () => {
-            sent = true;
-          });
+        sent = standing.has(socket);
+        if (sent) return;
+        socket.once(secure ? 'secureConnect' : 'connect', () => {
+          standing.add(socket);
+          sent = true;
+        });
       });
       message.on('response', (answer) => {
         // Whoever reads the body hears of it too; without a listener here it would end the process.
@@ -106,7 +117,10 @@ export function httpClient(target: HttpTarget, subject: HttpSubject): HttpClient
         url = to;
       }
     },
-    close: () => agent.destroy(),
+    close() {
+      calls.destroy();
+      streams.destroy();
+    },
   };
 }
 
