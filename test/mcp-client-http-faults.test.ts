@@ -1,7 +1,12 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../src/contracts/index.ts';
 import { closeAll, connectHttp, type HttpServer, mcpSource } from '../src/mcp/client/index.ts';
+import { compiled } from './helpers/compiled.ts';
 import {
   type Asked,
   entry,
@@ -755,3 +760,45 @@ test('a server that is down for good is left alone for a while, and tried again 
   await connection.connect();
   expect(textOf(await source.call('t', {}, context()))).toBe('up');
 }, 20_000);
+
+describe('a program', () => {
+  const session: Answer = (asked, response) => {
+    if (asked.verb === 'GET') return stream(response);
+    // The end of the session takes its time.
+    if (asked.verb === 'DELETE') return void setTimeout(() => response.writeHead(204).end(), 300);
+    if (!legacyStart(asked, response, 's')) json(response, 200, { id: asked.body.id, result: content('x') });
+  };
+  const run = async (url: string, close: string) => {
+    const client = pathToFileURL(join(await compiled(['contracts', 'tools', 'mcp/client']), 'mcp/client/index.js'));
+    const program = `
+      import { connectHttp } from ${JSON.stringify(client.href)};
+      const it = connectHttp({ key: 'x', scope: 'code', url: ${JSON.stringify(url)} });
+      await it.connect();
+      ${close}
+      console.log('done');`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let out = '';
+    child.stdout.on('data', (chunk) => {
+      out += chunk;
+    });
+    const [status] = await once(child, 'close');
+    return { status, out };
+  };
+
+  test('that closes its connection goes on when the session is over', async () => {
+    const server = await up(session);
+    expect(await run(server.url, 'await it.close();')).toEqual({ status: 0, out: 'done\n' });
+    expect(server.methods()).toContain('DELETE');
+  });
+
+  test('that forgets to is not kept from ending by a stream that stands', async () => {
+    const server = await up(session);
+    expect(await run(server.url, 'await new Promise((resolve) => setTimeout(resolve, 200));')).toEqual({
+      status: 0,
+      out: 'done\n',
+    });
+    expect(server.methods()).toContain('GET');
+  });
+});

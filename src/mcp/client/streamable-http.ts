@@ -121,7 +121,7 @@ export class StreamableHttp {
       if (this.#sessionId === undefined || this.#modern) return;
       const signal = AbortSignal.timeout(DELETE_MS);
       const { client } = this.#plan;
-      await client.send({ method: 'DELETE', headers: this.#sessionHeaders(), signal, background: true }).then(
+      await client.send({ method: 'DELETE', headers: this.#sessionHeaders(), signal }).then(
         ({ body }) => body.destroy(),
         () => {},
       );
