@@ -594,7 +594,7 @@ describe('limits', () => {
       let steps = 0;
       const timer = setInterval(() => {
         steps += 1;
-        if (steps < 6)
+        if (steps < 10)
           tell(response, {
             method: 'notifications/progress',
             params: { progressToken: asked.body.id ?? 0, progress: steps },
@@ -603,11 +603,11 @@ describe('limits', () => {
           clearInterval(timer);
           tell(response, { id: asked.body.id, result: content('done') });
         }
-      }, 150);
+      }, 200);
     });
     const { source } = connect(server.url);
     const onEvent = () => {};
-    expect(textOf(await source.call('lively', {}, context({ idleMs: 600, onEvent })))).toBe('done');
+    expect(textOf(await source.call('lively', {}, context({ idleMs: 1200, onEvent })))).toBe('done');
     const silent = await source.call('silent', {}, context({ idleMs: 200 }));
     expect(silent).toMatchObject({
       kind: 'failure',

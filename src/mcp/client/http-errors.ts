@@ -24,7 +24,9 @@ const EXAMPLE = `"Authorization": "Bearer \${TOKEN}"`;
 export function networkError(subject: HttpSubject, cause: NodeJS.ErrnoException, sent: boolean): McpError {
   const { name } = subject;
   const code = cause.code ?? '';
-  const why = printable(subject.clean(cause.message), { maxLength: 300 });
+  // What OpenSSL says of itself around its reason helps nobody.
+  const said = 'reason' in cause && typeof cause.reason === 'string' ? cause.reason : cause.message;
+  const why = printable(subject.clean(said), { maxLength: 300 });
   if (CERTIFICATE.test(code)) {
     return new McpError('mcp_tls', `${name}: no secure connection: ${why} (${code}).`, {
       executed: sent ? 'unknown' : 'not_executed',

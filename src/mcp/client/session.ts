@@ -293,8 +293,7 @@ export class Session {
    * so it is known only of one that runs alone.
    */
   #only(of: number | undefined): Pending | undefined {
-    const named = of === undefined ? undefined : this.#pending.get(of);
-    if (named) return named;
+    if (of !== undefined) return this.#pending.get(of);
     const [first, second] = this.#running();
     return second ? undefined : first;
   }
