@@ -208,7 +208,7 @@ export function connectHttp(server: HttpServer, options: HttpOptions = {}): Http
       const began = Date.now();
       const left = () => Math.max(1, hardMs - (Date.now() - began));
       for (let tries = 0; ; tries += 1) {
-        const link = await supervisor.readyFor(ctx.signal, method, left());
+        const link = supervisor.usable ?? (await supervisor.readyFor(ctx.signal, method, left()));
         const limited: RequestContext = { ...ctx, idleMs, hardMs: left() };
         try {
           const result = await send(link, method, params, limited);

@@ -149,7 +149,7 @@ export function connectStdio(server: StdioServer, options: StdioOptions = {}): S
       const idleMs = server.idleMs ?? ctx.idleMs;
       const hardMs = server.hardMs ?? ctx.hardMs;
       const began = Date.now();
-      const { session, process: child } = await supervisor.readyFor(ctx.signal, method, hardMs);
+      const { session, process: child } = supervisor.usable ?? (await supervisor.readyFor(ctx.signal, method, hardMs));
       const limited: RequestContext = { ...ctx, idleMs, hardMs: Math.max(1, hardMs - (Date.now() - began)) };
       try {
         return await session.request(method, params, limited);

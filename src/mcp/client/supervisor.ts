@@ -36,6 +36,8 @@ export interface SupervisorOptions<L extends Link> {
 
 export interface Supervisor<L extends Link> {
   readonly live: L | null;
+  /** The live link, unless it is just ending: what is sent over it now goes out at once. */
+  readonly usable: L | null;
   readonly about: Negotiated | null;
   readonly closing: boolean;
   closed(executed: 'not_executed' | 'unknown'): McpError;
@@ -135,6 +137,9 @@ export function supervise<L extends Link>(options: SupervisorOptions<L>): Superv
     get live() {
       return live;
     },
+    get usable() {
+      return live && !live.leaving?.() ? live : null;
+    },
     get about() {
       return about;
     },
@@ -143,9 +148,7 @@ export function supervise<L extends Link>(options: SupervisorOptions<L>): Superv
     },
     closed,
     ready,
-    readyFor(signal, what, ms) {
-      return live && !live.leaving?.() ? Promise.resolve(live) : untilAborted(ready, signal, `${what} to ${name}`, ms);
-    },
+    readyFor: (signal, what, ms) => untilAborted(ready, signal, `${what} to ${name}`, ms),
     async connect(signal) {
       guard.reset();
       await untilAborted(ready, signal, `Connecting to ${name}`);
