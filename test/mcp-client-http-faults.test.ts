@@ -168,6 +168,24 @@ describe('sign-in', () => {
     expect(server.methods()).toEqual(['server/discover']);
   });
 
+  test('that ends while the server is in use fails the call as one without permission, until it is mended', async () => {
+    let signedIn = true;
+    const server = await up((asked, response) => {
+      if (!signedIn) response.writeHead(401).end();
+      else if (!modernStart(asked, response)) json(response, 200, { id: asked.body.id, result: content('in') });
+    });
+    const { connection, source } = connect(server.url);
+    await source.call('t', {}, context());
+    signedIn = false;
+    expect(await source.call('t', {}, context())).toMatchObject({
+      failure: { category: 'permission', executed: 'not_executed', retryable: false },
+    });
+    expect(connection.status()).toMatchObject({ state: 'needs_sign_in', reasons: [{ code: 'mcp_unauthorized' }, {}] });
+    signedIn = true;
+    expect(textOf(await source.call('t', {}, context()))).toBe('in');
+    expect(connection.status().state).toBe('ready');
+  });
+
   test('the headers of the entry go with every request and into no message, also when the server repeats them', async () => {
     const server = await up(({ headers }, response) =>
       response
