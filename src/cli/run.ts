@@ -67,8 +67,7 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
       const notes = [...agent.catalog.problems(), ...workspace.notes(), ...hiddenByPlan(workspace, agent)];
       if (!signal.aborted) warn(notes, io);
       const bare = noServers(workspace.project);
-      if (bare !== undefined && !quiet) io.stderr.write(style.dim(`${bare}
-`));
+      if (bare !== undefined && !quiet) io.stderr.write(style.dim(`${bare}\n`));
       const result = await agent.run(task, { signal }).result;
       await agent.close();
       print(result, trace, parsed, io);
