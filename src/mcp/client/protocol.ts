@@ -28,6 +28,8 @@ export const CODES = {
   invalidParams: -32602,
   internal: -32603,
   headerMismatch: -32020,
+  /** A person, or the host for them, said no to a request of the server. */
+  refused: -1,
   missingCapability: -32021,
   unsupportedVersion: -32022,
 } as const;
