@@ -54,8 +54,11 @@ async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number>
   const { model, isDefault, who, limits } = await settings(parsed, io);
   const style = styleFor(io.stderr, io.env);
   const screen = openScreen(io);
-  const raise = () => void process.kill(process.pid, 'SIGINT');
   let loop: TerminalLoop | undefined;
+  // At once, so that what a question was about doesn't go on meanwhile; before the loop it is the signal that stops all.
+  const raise = () => {
+    if (loop?.interrupt() !== true) process.kill(process.pid, 'SIGINT');
+  };
   const keyboard = openKeyboard(io.stdin, raise);
   const editor = lineEditor({ keyboard, screen, output: io.stderr, onInterrupt: raise });
   const work = async (signal: AbortSignal): Promise<number> => {

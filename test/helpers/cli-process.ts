@@ -86,16 +86,29 @@ export interface Started {
   readonly ended: Promise<Ended>;
   /** Waits until it has printed this, on stdout or stderr. Throws, with what it printed, when it doesn't. */
   said(pattern: RegExp): Promise<void>;
+  /** What it has printed so far, stdout before stderr; at a terminal, as it was printed. */
+  output(): string;
 }
 
-/** Starts the built command line as a process of its own, without a terminal. */
-export function startBridle(args: readonly string[], { cwd, env }: Pick<Person, 'cwd' | 'env'>): Started {
-  return watch(spawn(process.execPath, [BIN, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] }));
+/**
+ * Starts the built command line as a process of its own, without a terminal.
+ *
+ * @param piped what its stdin says; absent: it has none
+ */
+export function startBridle(
+  args: readonly string[],
+  { cwd, env }: Pick<Person, 'cwd' | 'env'>,
+  piped?: string,
+): Started {
+  const stdin = piped === undefined ? 'ignore' : 'pipe';
+  const child = spawn(process.execPath, [BIN, ...args], { cwd, env, stdio: [stdin, 'pipe', 'pipe'] });
+  child.stdin?.end(piped);
+  return watch(child);
 }
 
 /** The built command line as a process of its own, to its end. */
-export function runBridle(args: readonly string[], at: Pick<Person, 'cwd' | 'env'>): Promise<Ended> {
-  return startBridle(args, at).ended;
+export function runBridle(args: readonly string[], at: Pick<Person, 'cwd' | 'env'>, piped?: string): Promise<Ended> {
+  return startBridle(args, at, piped).ended;
 }
 
 export interface AtTerminal extends Started {
@@ -158,6 +171,7 @@ function watch(child: ChildProcess): Started {
   return {
     child,
     ended,
+    output: () => stdout + stderr,
     async said(pattern) {
       const found = () => pattern.test(stdout + stderr);
       await eventually(() => found() || over, 20_000);
