@@ -122,6 +122,41 @@ describe('Ctrl-C', () => {
   });
 });
 
+describe('being stopped', () => {
+  test('by Ctrl-C while a server hangs at its start leaves, and ends the server', async () => {
+    await at.servers({ one: at.fixture('scripted.mjs', ['--start=hang']) });
+    const { terminal, user } = open('--model', 'offline');
+    await user.at(/starting the servers…/, CTRL_C);
+    await user.sees(/stopping \(SIGINT\)/);
+    expect((await terminal.ended).status).toBe(130);
+    expect(await stillAliveAfter(at, 5_000)).toEqual([]);
+  });
+
+  test.each(['SIGTERM', 'SIGHUP'] as const)('by %s leaves in order, at the prompt and in a call', async (signal) => {
+    await at.servers({ one: at.fixture('misfits.mjs') });
+    const waiting = open('--model', 'offline');
+    await waiting.user.sees(/> $/);
+    waiting.terminal.signal(signal);
+    expect((await waiting.terminal.ended).status).toBe(130);
+    const model = await playing(call('wait'));
+    const busy = open('--model', model.spec, '--allow', 'mcp__one__*');
+    await busy.user.says('Wait.');
+    await busy.user.sees(/→ mcp__one__wait/);
+    busy.terminal.signal(signal);
+    expect((await busy.terminal.ended).status).toBe(130);
+    expect(await stillAliveAfter(at, 5_000)).toEqual([]);
+  });
+});
+
+test('trust is asked for at the same keyboard, before anything starts', async () => {
+  const terminal = atTerminal(['chat', '--model', 'offline'], at);
+  terminals.push(terminal);
+  const user = typist(terminal);
+  await user.at(/Trust this folder\?.*\[y\/N\] $/, 'y\r');
+  await user.sees(/1 server, 3 tools/);
+  await leaves({ terminal, user });
+});
+
 describe('sessions', () => {
   test('are gone on with where they were left, with --continue, by id, and by choice', async () => {
     const first = open('--model', (await playing(adding(1), 'It is two.')).spec, '--allow', 'mcp__one__add');

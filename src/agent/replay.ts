@@ -1,4 +1,5 @@
 import type { Executed, Json, Outcome, TraceEvent } from '../contracts/index.ts';
+import { BridleError } from '../tools/index.ts';
 import { ASK_USER } from './ask-user.ts';
 import { effectiveLimits } from './limits.ts';
 import { readMessages } from './read-messages.ts';
@@ -21,6 +22,7 @@ const ENDLESS = Number.POSITIVE_INFINITY;
  * broke off is closed as one that was stopped; its open calls count as not answered.
  *
  * @param events of a trace, in order; runs of one conversation follow one another
+ * @throws BridleError `messages_invalid` when the events give none, as they were changed
  */
 export async function replay(events: AsyncIterable<TraceEvent> | Iterable<TraceEvent>): Promise<Replayed> {
   const player = new Player();
@@ -94,7 +96,11 @@ class Player {
 
   #transcript(): ReadyTranscript {
     const read = readMessages(this.#before);
-    if ('problem' in read) throw new Error(`The journal gives no conversation: ${read.problem}.`);
+    if ('problem' in read) {
+      throw new BridleError('messages_invalid', `This journal gives no conversation: ${read.problem}.`, {
+        hint: 'Its file was changed, or is of another version: begin a new conversation.',
+      });
+    }
     return read;
   }
 }

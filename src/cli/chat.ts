@@ -60,7 +60,13 @@ async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number>
     if (loop?.interrupt() !== true) process.kill(process.pid, 'SIGINT');
   };
   const keyboard = openKeyboard(io.stdin, raise);
-  const editor = lineEditor({ keyboard, screen, output: io.stderr, onInterrupt: raise });
+  const editor = lineEditor({
+    keyboard,
+    screen,
+    output: io.stderr,
+    marksPastes: io.env.TERM !== 'dumb',
+    onInterrupt: raise,
+  });
   const work = async (signal: AbortSignal): Promise<number> => {
     const workspace = await openWorkspace(parsed, io, signal, editor);
     const view = turnView(screen, style, true);

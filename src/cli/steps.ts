@@ -27,7 +27,7 @@ export interface StepFold {
  */
 export function stepPrinter(write: (text: string) => unknown, style: Style, fold?: StepFold): StepPrinter {
   const line = (text: string) => write(`${text}\n`);
-  const width = (taken: number) => (fold ? Math.max(20, fold.columns() - taken) : LINE);
+  const width = (taken: number) => (fold ? Math.max(8, fold.columns() - taken) : LINE);
   const shown = (value: string, taken = 2) => printable(value, { maxLength: width(taken) });
   /** The text of a call, and where it is cut, how to see it whole. */
   const folded = (text: string, taken: number, callId: string) => {

@@ -170,7 +170,7 @@ function chosen({ options: all }: FormField, word: string): string | undefined {
 }
 
 /** What is wrong with a value; null when it fits. */
-export function checkValue(field: FormField, value: FieldValue): string | null {
+function checkValue(field: FormField, value: FieldValue): string | null {
   const { kind, schema, options: all } = field;
   const limit = (name: string) => (typeof schema[name] === 'number' ? schema[name] : undefined);
   switch (kind) {

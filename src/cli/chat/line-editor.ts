@@ -27,6 +27,8 @@ export interface LineEditorOptions {
   readonly keyboard: Keyboard;
   readonly screen: Screen;
   readonly output: NodeJS.WriteStream;
+  /** Whether the terminal may be asked to mark what is pasted. */
+  readonly marksPastes: boolean;
   /** Ctrl-C while a question stands. */
   onInterrupt(): void;
 }
@@ -35,7 +37,7 @@ const MORE = '. ';
 const PASTE_ON = '\u001b[?2004h';
 const PASTE_OFF = '\u001b[?2004l';
 
-export function lineEditor({ keyboard, screen, output, onInterrupt }: LineEditorOptions): LineEditor {
+export function lineEditor({ keyboard, screen, output, marksPastes, onInterrupt }: LineEditorOptions): LineEditor {
   const read = async (options: ReadOptions): Promise<Read> => {
     if (options.signal.aborted) return { how: 'aborted' };
     screen.freshLine();
@@ -52,13 +54,14 @@ export function lineEditor({ keyboard, screen, output, onInterrupt }: LineEditor
       escapeCodeTimeout: 50,
       ...(message && { completer: (line: string) => complete(line, message.completion) }),
     });
-    if (message) output.write(PASTE_ON);
+    const marks = message !== undefined && marksPastes;
+    if (marks) output.write(PASTE_ON);
     screen.prompt = standing(reader, output);
     const result = await lineOf(reader, input, options);
     screen.prompt = null;
     reader.close();
     keyboard.shut();
-    if (message) output.write(PASTE_OFF);
+    if (marks) output.write(PASTE_OFF);
     if (result.how === 'interrupted') output.write('^C');
     if (result.how !== 'line') output.write('\n');
     return result;

@@ -31,16 +31,22 @@ export function sessionsDir(io: Pick<CommandIo, 'env'>): string {
 
 /** The newest sessions of a folder of sessions, newest first; with `project`, those of that folder alone. */
 export async function listSessions(dir: string, project?: string): Promise<readonly SessionSummary[]> {
-  const names = await readdir(dir).catch(() => []);
-  const newest = names
-    .filter((name) => name.endsWith('.jsonl'))
-    .sort()
-    .reverse()
-    .slice(0, MOST_LISTED);
+  const newest = await newestFiles(dir);
   const read = await Promise.all(newest.map((name) => summarize(join(dir, name)).catch(() => undefined)));
   return read.filter(
     (each) => each !== undefined && (project === undefined || each.project === project),
   ) as SessionSummary[];
+}
+
+/** The ids of the newest sessions, from the names of their files alone. */
+export async function sessionIds(dir: string): Promise<readonly string[]> {
+  return (await newestFiles(dir)).map((name) => name.slice(0, -'.jsonl'.length));
+}
+
+async function newestFiles(dir: string): Promise<readonly string[]> {
+  const names = await readdir(dir).catch(() => []);
+  const newest = names.filter((name) => name.endsWith('.jsonl')).sort();
+  return newest.reverse().slice(0, MOST_LISTED);
 }
 
 async function summarize(file: string): Promise<SessionSummary | undefined> {

@@ -8,7 +8,7 @@ import { type History, openHistory } from './history.ts';
 import { readInput } from './input-line.ts';
 import type { LineEditor } from './line-editor.ts';
 import type { Screen } from './screen.ts';
-import { listSessions } from './sessions.ts';
+import { sessionIds } from './sessions.ts';
 
 /** A chat with the person at the terminal. */
 export interface TerminalLoop {
@@ -33,13 +33,13 @@ export function terminalLoop({ chat, editor, screen, env, signal }: TerminalLoop
   let current: AbortController | null = null;
   let options: readonly string[] = [];
   let isQuestion = false;
-  let sessionIds: readonly string[] = [];
+  let ids: readonly string[] = [];
 
   const completion: CompletionContext = {
     commands: COMMAND_NAMES,
     tools: () => session.agent.tools().map(({ ref }) => ref.name),
     servers: () => chat.workspace.servers.map(({ key }) => key),
-    sessions: () => sessionIds,
+    sessions: () => ids,
     models: MODEL_SPECS,
   };
 
@@ -89,7 +89,7 @@ export function terminalLoop({ chat, editor, screen, env, signal }: TerminalLoop
   const listen = async (history: History): Promise<number> => {
     let warned = false;
     while (!signal.aborted) {
-      sessionIds = (await listSessions(chat.sessionsDir, chat.project)).map(({ id }) => id);
+      ids = await sessionIds(chat.sessionsDir);
       const prompt = isQuestion ? 'answer> ' : '> ';
       const read = await editor.read({ prompt, signal, message: { history: history.lines, completion } });
       if (read.how === 'interrupted') {

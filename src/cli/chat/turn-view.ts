@@ -29,6 +29,7 @@ export interface TurnView {
 
 /** Calls kept for `/show`. */
 const MOST_CALLS = 500;
+const PROGRESS_MS = 1_000;
 
 /**
  * @param live whether the answer is shown as it comes; otherwise once, when the turn has ended
@@ -41,6 +42,8 @@ export function turnView(screen: Screen, style: Style, live: boolean): TurnView 
     more: (callId: string) => `/show ${numbers.get(callId) ?? '?'}`,
   };
   const steps = stepPrinter((text) => screen.lines(text), style, live ? fold : undefined);
+  /** When a call's progress was shown last, Unix ms. */
+  const toldAt = new Map<string, number>();
   let calls = 0;
   /** Of the message that is coming. */
   let text = '';
@@ -106,6 +109,17 @@ export function turnView(screen: Screen, style: Style, live: boolean): TurnView 
           shown.set(calls, { name: event.name, args: event.args });
           shown.delete(calls - MOST_CALLS);
           steps.onProgress(event);
+          return;
+        case 'progress': {
+          // Some servers tell each byte; a person reads a line a second.
+          const now = Date.now();
+          if (live && now - (toldAt.get(event.callId) ?? 0) < PROGRESS_MS) return;
+          toldAt.set(event.callId, now);
+          steps.onProgress(event);
+          return;
+        }
+        case 'outcome':
+          toldAt.delete(event.callId);
           return;
         default:
           steps.onProgress(event);

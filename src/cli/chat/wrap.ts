@@ -30,27 +30,33 @@ export function wrap(write: (text: string) => void, width: () => number): Wrap {
   let gap = '';
   let line = '';
   let fenced = false;
+  /** The word before went on into this piece. */
+  let goesOn = false;
 
   const put = (text: string) => {
     write(text);
     column += columnsOf(text);
+    // What fits no line goes on in the next, by the terminal's own doing.
+    if (column > width()) column = ((column - 1) % width()) + 1;
   };
   const flush = () => {
     if (word === '') return;
     const most = width();
     const needed = columnsOf(gap) + columnsOf(word);
     // Lines of code stay as they are, and a word that fits no line is left to the terminal.
-    if (!fenced && column > 0 && column + needed > most && columnsOf(word) <= most) {
+    if (!fenced && !goesOn && column > 0 && column + needed > most && columnsOf(word) <= most) {
       write('\n');
       column = 0;
     } else if (gap !== '') put(gap);
     gap = '';
     put(word);
     word = '';
+    goesOn = true;
   };
   const newline = () => {
     flush();
     gap = '';
+    goesOn = false;
     if (/^\s*(```|~~~)/.test(line)) fenced = !fenced;
     line = '';
     write('\n');
@@ -67,6 +73,7 @@ export function wrap(write: (text: string) => void, width: () => number): Wrap {
         line += character;
         if (character === ' ' || character === '\t') {
           flush();
+          goesOn = false;
           gap += character;
           // Indentation is shown as it stands.
           if (column === 0 && line.trim() === '') {
