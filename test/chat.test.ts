@@ -163,8 +163,7 @@ describe('sessions', () => {
     await first.user.says('What is one and one?');
     await first.user.sees(/It is two\./);
     await first.user.says('/sessions');
-    const [, id = ''] =
-      /(\d{8}-\d{6}-[0-9a-f]{4}) {2}.*1 turn .*one and one/.exec(await first.user.sees(/one and one\?/)) ?? [];
+    const [, id = ''] = /(\d{8}-[\w-]+) {2}.*1 turn .*one and one/.exec(await first.user.sees(/one and one\?/)) ?? [];
     expect(id).not.toBe('');
     await leaves(first);
 

@@ -90,9 +90,7 @@ export function stepPrinter(write: (text: string) => unknown, style: Style, fold
     const mark = ok ? style.green('←') : style.red('✗');
     const how = `${outcomeLabel(call.outcome)} in ${call.ms} ms: `;
     const text = outcomeText(call.outcome);
-    line(
-      `${mark} ${how}${ok ? folded(text, how.length + 2, call.callId) : printable(text, { maxLength: FAILURE })}`,
-    );
+    line(`${mark} ${how}${ok ? folded(text, how.length + 2, call.callId) : printable(text, { maxLength: FAILURE })}`);
   };
 
   return { onProgress, recorder: { intent: async () => {}, outcome } };
