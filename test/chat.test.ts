@@ -75,6 +75,18 @@ describe('a call that needs a word', () => {
     await leaves(chat);
   });
 
+  test('is asked about after the one before it, when both came in one reply and may run side by side', async () => {
+    await at.servers({ one: { ...at.fixture('sdk-v1.mjs'), trust: true } });
+    const model = await playing([...adding(1), ...adding(2)], 'Both.');
+    const chat = open('--model', model.spec);
+    await chat.user.says('Add.');
+    await chat.user.at(/"a": 1,[\s\S]*\[y\/a\/n\] $/, 'y\r');
+    await chat.user.at(/"a": 2,[\s\S]*\[y\/a\/n\] $/, 'n\r');
+    await chat.user.sees(/Both\./);
+    expect(model.toolAnswers(1)).toEqual([expect.stringContaining('2'), expect.stringContaining('not approved')]);
+    await leaves(chat);
+  });
+
   test('is not answered by what was typed before it was asked', async () => {
     const chat = open('--model', (await playing(adding(1), 'Done.')).spec);
     await chat.user.says('Add.\ry\ry');

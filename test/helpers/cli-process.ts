@@ -18,6 +18,7 @@ export type Entry = {
   readonly command: string;
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  readonly trust?: boolean;
   readonly startMs?: number;
   readonly idleMs?: number;
   readonly hardMs?: number;

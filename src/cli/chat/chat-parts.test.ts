@@ -187,6 +187,15 @@ describe('sessionRules', () => {
     expect(rules.added).toEqual(['mcp__shop__refund']);
   });
 
+  test('an always is for the tool as it was defined then', () => {
+    const rules = sessionRules([], 'default');
+    const asked = tool('refund');
+    rules.always({ who, tool: asked, decision: rules.policy.view(who, asked) });
+    const redefined = { ...asked, ref: { ...asked.ref, fingerprint: 'other' } };
+    expect(rules.policy.view(who, redefined).effect).toBe('ask');
+    expect(rules.policy.view(who, { ...asked }).effect).toBe('allow');
+  });
+
   test('an ask rule stands above it, and that is said', () => {
     const rules = sessionRules([{ ...layer, permissions: { ask: ['mcp__shop__*'] } }], 'default');
     const decision = rules.policy.view(who, tool('refund'));

@@ -1,4 +1,4 @@
-import type { AskQuestion, Policy } from '../../contracts/index.ts';
+import type { AskQuestion, Policy, ToolDefinition } from '../../contracts/index.ts';
 import type { AlwaysAnswer } from '../../host/index.ts';
 import { type CompiledPolicy, compilePolicy, type PolicyLayer, ruleFor } from '../../policy/index.ts';
 
@@ -18,12 +18,16 @@ export function sessionRules(layers: readonly PolicyLayer[], mode: string): Sess
       [...layers, { scope: 'session', file: 'this chat', permissions: { allow: [...allow] }, trusted: true }],
       { mode },
     );
-  let current = compile(added);
+  const base = compile([]);
+  let extended = base;
+  /** A yes for all calls is to the tool as it was defined then: one that has become another is asked about anew. */
+  const approved = new Set<string>();
+  const policyFor = (tool: ToolDefinition) => (approved.has(identityOf(tool)) ? extended : base).policy;
   return {
     added,
     policy: {
-      view: (who, tool) => current.policy.view(who, tool),
-      decide: (who, tool, call) => current.policy.decide(who, tool, call),
+      view: (who, tool) => policyFor(tool).view(who, tool),
+      decide: (who, tool, call) => policyFor(tool).decide(who, tool, call),
     },
     always({ tool, who, decision }) {
       const asks = decision.reasons.find(({ code }) => code === 'ask_rule');
@@ -39,8 +43,13 @@ export function sessionRules(layers: readonly PolicyLayer[], mode: string): Sess
         return { why: reasons.map(({ text }) => text).join(' ') || `the rule "${rule}" would not allow it.` };
       }
       if (!added.includes(rule)) added.push(rule);
-      current = next;
+      extended = next;
+      approved.add(identityOf(tool));
       return { rule };
     },
   };
+}
+
+function identityOf({ ref }: ToolDefinition): string {
+  return JSON.stringify([ref.server?.key ?? null, ref.server?.fingerprint ?? null, ref.tool, ref.fingerprint]);
 }

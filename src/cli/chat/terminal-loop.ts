@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { RunResult } from '../../agent/index.ts';
 import { stateDir } from '../../store/index.ts';
+import { printable } from '../../tools/index.ts';
 import type { ChatContext } from './chat-context.ts';
 import { COMMAND_NAMES, runChatCommand, sayError } from './commands.ts';
 import type { CompletionContext } from './completion.ts';
@@ -14,7 +15,7 @@ import { sessionIds } from './sessions.ts';
 export interface TerminalLoop {
   /** @returns the exit status */
   run(): Promise<number>;
-  /** Ctrl-C: stops what goes on. False when there is nothing to stop. */
+  /** Ctrl-C where no prompt hears it: stops what goes on. True once there is a loop, which goes on in any case. */
   interrupt(): boolean;
 }
 
@@ -38,7 +39,8 @@ export function terminalLoop({ chat, editor, screen, env, signal }: TerminalLoop
   const completion: CompletionContext = {
     commands: COMMAND_NAMES,
     tools: () => session.agent.tools().map(({ ref }) => ref.name),
-    servers: () => chat.workspace.servers.map(({ key }) => key),
+    // readline shows candidates as they are.
+    servers: () => chat.workspace.servers.map(({ key }) => key).filter((key) => printable(key) === key),
     sessions: () => ids,
     models: MODEL_SPECS,
   };
@@ -110,8 +112,7 @@ export function terminalLoop({ chat, editor, screen, env, signal }: TerminalLoop
   return {
     run: async () => listen(await openHistory(join(stateDir(env), 'chat-history'))),
     interrupt() {
-      if (!current) return false;
-      if (!current.signal.aborted) {
+      if (current && !current.signal.aborted) {
         chat.say(style.dim('stopping…'));
         current.abort(new Error('stopped by Ctrl-C'));
       }
