@@ -87,7 +87,7 @@ export interface Started {
   readonly ended: Promise<Ended>;
   /** Waits until it has printed this, on stdout or stderr. Throws, with what it printed, when it doesn't. */
   said(pattern: RegExp): Promise<void>;
-  /** What it has printed so far, stdout before stderr; at a terminal, as it was printed. */
+  /** What it has printed so far on stdout and stderr, in the order in which it came. */
   output(): string;
 }
 
@@ -155,12 +155,15 @@ function hasScript(): boolean {
 function watch(child: ChildProcess): Started {
   let stdout = '';
   let stderr = '';
+  let all = '';
   let over = false;
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     stdout += text;
+    all += text;
   });
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
+    all += text;
   });
   const ended = new Promise<Ended>((resolve, reject) => {
     child.once('error', reject);
@@ -172,7 +175,7 @@ function watch(child: ChildProcess): Started {
   return {
     child,
     ended,
-    output: () => stdout + stderr,
+    output: () => all,
     async said(pattern) {
       const found = () => pattern.test(stdout + stderr);
       await eventually(() => found() || over, 20_000);
