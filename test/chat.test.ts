@@ -343,6 +343,24 @@ describe.each([
   });
 });
 
+test('a server may have a page shown and ask for the folder, but not use the model', async () => {
+  await at.servers({ one: at.fixture('sdk-v2.mjs', ['--asks']) });
+  const model = await playing(call('visit'), 'Visited.', call('roots'), 'Rooted.', call('model'), 'Not lent.');
+  const chat = open('--model', model.spec, '--allow', 'mcp__one__*');
+  await chat.user.says('Visit.');
+  await chat.user.sees(/Pay first\.[\s\S]*page of pay\.example[\s\S]*https:\/\/pay\.example\/order\?id=1/);
+  await chat.user.at(/\[y\/n\/c\] $/, 'y\r');
+  await chat.user.sees(/Visited\./);
+  await chat.user.says('Roots.');
+  await chat.user.sees(/Rooted\./);
+  await chat.user.says('Model.');
+  await chat.user.sees(/Not lent\./);
+  expect(model.toolAnswers(1).join()).toContain('accept');
+  expect(model.toolAnswers(3).join()).toContain(`file://${at.cwd}`);
+  expect(JSON.stringify(model.requests[5]?.body)).toMatch(/not received|refused|did not|capability/i);
+  await leaves(chat);
+});
+
 describe('in a pipe', () => {
   test('each line is a turn, and stdout has the answers alone', async () => {
     const model = await playing('One.', adding(1), 'Two.', 'Three.');

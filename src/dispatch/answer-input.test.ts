@@ -68,6 +68,24 @@ describe('a result that asks for input', () => {
     expect(outcome).toMatchObject({ kind: 'failed', failure: { message: expect.stringContaining(said) } });
   });
 
+  test('with a state alone is come back with, after a pause; with nothing at all it is not called again', async () => {
+    const clock = manualClock();
+    const later: Handler = (_, { answers }) =>
+      answers ? ok(JSON.stringify(answers)) : { kind: 'input_required', requests: rawFrom({}), state: 'later' };
+    const source = fakeSource({ ask: later, nothing: () => ({ kind: 'input_required', requests: rawFrom({}) }) });
+    const { call } = bench([definition('ask'), definition('nothing')], source, { clock });
+    const pending = call('ask', {}, { ctx: { input: input() } });
+    await clock.advance(0);
+    expect(source.calls).toHaveLength(1);
+    expect(await clock.until(pending)).toMatchObject({ kind: 'ok' });
+    expect(source.calls[1]?.ctx.answers).toEqual({ responses: {}, state: 'later' });
+    expect(await call('nothing', {}, { ctx: { input: input() } })).toMatchObject({
+      kind: 'failed',
+      failure: { message: expect.stringContaining('asked for nothing') },
+    });
+    expect(source.calls).toHaveLength(3);
+  });
+
   test('that is refused tells why', async () => {
     const refuse = () => Promise.reject(new Error('nothing is sampled here'));
     const outcome = await bench([definition('ask')], fakeSource({ ask: once })).call(

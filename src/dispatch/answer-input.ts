@@ -2,6 +2,7 @@ import type { CallContext, Json, JsonObject, Outcome, RawJson } from '../contrac
 import { rawFrom } from '../tools/index.ts';
 import type { Call, Path, Permitted } from './call-path.ts';
 import { cancelled, errorText, failed } from './outcomes.ts';
+import { backoffMs } from './retry.ts';
 import { withinLimits } from './within-limits.ts';
 
 /** What the second leg of an `input_required` exchange carries. */
@@ -30,8 +31,9 @@ export async function answered(path: Path, call: Call, permit: Permitted, legs: 
   for (let round = 1; outcome.kind === 'input_required'; round += 1) {
     if (round > MOST_ROUNDS) return notAnswered(`it asked more than ${MOST_ROUNDS} times`);
     const { requests, state } = outcome;
+    if (state === undefined && isEmpty(requests)) return notAnswered('it asked for nothing');
     const startedAt = path.clock.now();
-    const run = await withinLimits((scope) => collect(call, permit, requests, scope.signal), {
+    const run = await withinLimits((scope) => collect(path, call, permit, { requests, round, signal: scope.signal }), {
       signal: call.ctx.signal,
       clock: path.clock,
     });
@@ -52,11 +54,16 @@ export async function answered(path: Path, call: Call, permit: Permitted, legs: 
 }
 
 /** One after another: they are questions to one person. Each answer stands under the key of its request. */
-async function collect(call: Call, permit: Permitted, requests: RawJson, signal: AbortSignal): Promise<JsonObject> {
-  const asked = requests.parse();
-  if (typeof asked !== 'object' || asked === null || Array.isArray(asked))
-    throw new Error('its questions are no object');
-  const entries = Object.entries(asked);
+async function collect(
+  path: Path,
+  call: Call,
+  permit: Permitted,
+  { requests, round, signal }: { readonly requests: RawJson; readonly round: number; readonly signal: AbortSignal },
+): Promise<JsonObject> {
+  const entries = requestsOf(requests);
+  if (entries === null) throw new Error('its questions are no object');
+  // A state alone says: come back with it, but not at once.
+  if (entries.length === 0) await new Promise<void>((resolve) => void path.clock.after(backoffMs(round), resolve));
   if (entries.length > MOST_REQUESTS) throw new Error(`it asked ${entries.length} questions at once`);
   const { server, tool } = permit.tool.ref;
   const answers: [string, Json][] = [];
@@ -66,6 +73,16 @@ async function collect(call: Call, permit: Permitted, requests: RawJson, signal:
     answers.push([key, answer ?? null]);
   }
   return Object.fromEntries(answers);
+}
+
+function requestsOf(requests: RawJson): [string, Json][] | null {
+  const asked = requests.parse();
+  return typeof asked === 'object' && asked !== null && !Array.isArray(asked) ? Object.entries(asked) : null;
+}
+
+/** Without a question and without a state the next leg would be the same call once more. */
+function isEmpty(requests: RawJson): boolean {
+  return requestsOf(requests)?.length === 0;
 }
 
 function notAnswered(why: string): Outcome {

@@ -116,6 +116,9 @@ export class ChatSession {
    * @returns whether the model that is in use can read it; when it can't, nothing has changed
    */
   async resume(session: SessionSummary): Promise<boolean> {
+    // What was said last may still be on its way to the file; it is opened again with the next turn.
+    await this.#trace?.close();
+    this.#trace = null;
     const events: TraceEvent[] = [];
     for await (const event of readTrace(session.file)) events.push(event);
     const { messages, conversation } = await replay(events);

@@ -28,7 +28,7 @@ export interface TurnView {
 }
 
 /** Calls kept for `/show`. */
-const MOST_CALLS = 500;
+const MOST_CALLS = 200;
 const PROGRESS_MS = 1_000;
 
 /**
