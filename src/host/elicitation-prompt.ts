@@ -75,8 +75,8 @@ async function fillIn(form: Form, schema: Json, signal: AbortSignal, prompter: P
   const values = new Map<string, FieldValue>();
   prompter.write(
     'What you enter goes to the server. Never enter a password or a key here.\n' +
-      'Enter alone takes what stands in [ ]. /skip leaves an optional field out, /back goes back, /decline says no,\n' +
-      '/cancel ends the question.\n',
+      'Enter alone takes what stands in [ ]. /skip leaves an optional field out,\n' +
+      '/back goes back, /decline says no, /cancel ends the question.\n',
   );
   let at = 0;
   for (;;) {

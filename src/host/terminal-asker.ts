@@ -21,7 +21,9 @@ export interface TerminalAskerOptions {
 const TRIES = 3;
 const PROMPT = 'Run it? y: yes, once. n: no; words after it are told to the agent. [y/n] ';
 const PROMPT_ALWAYS =
-  'Run it? y: yes, once. a: always, this tool in this session. n: no; words after it\nare told to the agent. [y/a/n] ';
+  'y: yes, once. a: always, for this tool, until you leave.\n' +
+  'n: no; words after it are told to the agent.\n' +
+  'Run it? [y/a/n] ';
 
 /**
  * Puts questions to the person at the terminal, one at a time. The end of the input, an abort (Ctrl-C) and three
