@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type ChatModel, chatModel } from './helpers/chat-model.ts';
 import { type AtTerminal, atTerminal, type Person, person, runBridle, stillAliveAfter } from './helpers/cli-process.ts';
+import { published } from './helpers/mcp.ts';
 import { CTRL_C, CTRL_D, TAB, type Typist, typist, UP } from './helpers/typist.ts';
 
 const TRUST = '--trust-project';
@@ -358,6 +359,21 @@ test('a server may have a page shown and ask for the folder, but not use the mod
   expect(model.toolAnswers(1).join()).toContain('accept');
   expect(model.toolAnswers(3).join()).toContain(`file://${at.cwd}`);
   expect(JSON.stringify(model.requests[5]?.body)).toMatch(/not received|refused|did not|capability/i);
+  await leaves(chat);
+});
+
+test('a published server of the legacy era may want a page visited by an error, and by a question', async () => {
+  await at.servers({
+    one: { command: process.execPath, args: [published('server-everything'), 'stdio', at.mark] },
+  });
+  const args = JSON.stringify({ url: 'https://one.example/form', message: 'Sign it.', errorPath: true });
+  const model = await playing(call('trigger-url-elicitation', args), 'Signed.');
+  const chat = open('--model', model.spec, '--allow', 'mcp__one__trigger-url-elicitation');
+  await chat.user.says('Sign.');
+  await chat.user.at(/Server one asks you something[\s\S]*\[y\/n\/c\] $/, 'y\r');
+  await chat.user.at(/https:\/\/one\.example\/form[\s\S]*\[y\/n\/c\] $/, 'y\r');
+  await chat.user.sees(/Signed\./);
+  expect(model.toolAnswers(1).join()).toContain('accept');
   await leaves(chat);
 });
 

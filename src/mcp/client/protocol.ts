@@ -30,6 +30,8 @@ export const CODES = {
   headerMismatch: -32020,
   /** A person, or the host for them, said no to a request of the server. */
   refused: -1,
+  /** Of the legacy era alone. */
+  urlElicitationRequired: -32042,
   missingCapability: -32021,
   unsupportedVersion: -32022,
 } as const;
