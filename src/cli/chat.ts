@@ -92,7 +92,11 @@ async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number>
       );
       session = opened;
       signal.throwIfAborted();
-      for (const reason of [...opened.agent.catalog.problems(), ...hiddenByPlan(workspace, opened.agent)]) {
+      for (const reason of [
+        ...opened.agent.catalog.problems(),
+        ...workspace.notes(),
+        ...hiddenByPlan(workspace, opened.agent),
+      ]) {
         screen.lines(`${style.yellow('warning:')} ${reasonLine(reason)}`);
       }
       const chat: ChatContext = {
@@ -161,7 +165,8 @@ async function inPipe(parsed: ParsedCommand, io: CommandIo): Promise<number> {
         ChatSession.open({ agent, dir, project: root }, model),
       );
       signal.throwIfAborted();
-      for (const reason of session.agent.catalog.problems()) screen.lines(`warning: ${reasonLine(reason)}`);
+      for (const reason of [...session.agent.catalog.problems(), ...workspace.notes()])
+        screen.lines(`warning: ${reasonLine(reason)}`);
       const chat: ChatContext = {
         session,
         workspace,

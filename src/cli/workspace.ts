@@ -92,7 +92,9 @@ export async function openWorkspace(
     input,
     sources: servers.map(({ source }) => source),
     notes: () =>
-      servers.flatMap(({ connection }) => connection.status().reasons.filter(({ code }) => code === 'mcp_old_transport')),
+      servers.flatMap(({ connection }) =>
+        connection.status().reasons.filter(({ code }) => code === 'mcp_old_transport'),
+      ),
     async close() {
       await Promise.all(servers.map((server) => server.close()));
     },
