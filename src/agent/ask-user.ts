@@ -1,4 +1,4 @@
-import type { Json } from '../contracts/index.ts';
+import type { Json, JsonObject } from '../contracts/index.ts';
 import type { LoopTool } from './state.ts';
 
 /** The name under which a model finds it. */
@@ -12,7 +12,14 @@ const ENTRY: Json = {
     'it to get a call approved: that is asked for where it is needed.',
   input_schema: {
     type: 'object',
-    properties: { question: { type: 'string', description: 'The whole question, as the user will read it.' } },
+    properties: {
+      question: { type: 'string', description: 'The whole question, as the user will read it.' },
+      options: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Answers to choose from, if there are only a few. The user may answer otherwise.',
+      },
+    },
     required: ['question'],
     additionalProperties: false,
   },
@@ -24,4 +31,16 @@ const ENTRY: Json = {
  */
 export function askUserTool(): LoopTool {
   return { name: ASK_USER, entry: ENTRY, effect: 'write' };
+}
+
+/** Most options that are shown. */
+const MOST_OPTIONS = 20;
+
+/** What a call of it asks; null when it has no words. */
+export function askedOf(input: JsonObject): { readonly question: string; readonly options: readonly string[] } | null {
+  const question = typeof input.question === 'string' ? input.question.trim() : '';
+  if (question === '') return null;
+  const given = Array.isArray(input.options) ? input.options : [];
+  const options = given.filter((option) => typeof option === 'string' && option.trim() !== '').map(String);
+  return { question, options: options.slice(0, MOST_OPTIONS) };
 }

@@ -4,6 +4,7 @@
  */
 import type { LoopEvent, Outcome } from '../contracts/index.ts';
 import { canonicalJson, outcomeToToolResult, rawFrom } from '../tools/index.ts';
+import { askedOf } from './ask-user.ts';
 import type { TriedCall } from './events.ts';
 import { finish, leave, type Next, still } from './finish.ts';
 import { reached } from './limits.ts';
@@ -35,10 +36,12 @@ export function beginCalls(state: LoopState, at: number): Next {
 }
 
 function onQuestion(state: LoopState, call: PendingCall): LoopState {
-  const question = typeof call.input.question === 'string' ? call.input.question.trim() : '';
-  if (question === '') return refused(state, call, emptyQuestionResult(call));
+  const asked = askedOf(call.input);
+  if (asked === null) return refused(state, call, emptyQuestionResult(call));
   const now = answered(state, call, askedResult(call), 'ok');
-  return { ...now, question: now.question === null ? question : `${now.question}\n${question}` };
+  if (now.question === null) return { ...now, question: asked.question, options: asked.options };
+  // Options of one question say nothing about another.
+  return { ...now, question: `${now.question}\n${asked.question}`, options: [] };
 }
 
 /** Read-only calls that stand together run together; any other runs alone. The next begin when these are back. */

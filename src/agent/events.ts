@@ -53,6 +53,8 @@ export interface RunResult {
   readonly end: RunEnd;
   /** What the model said last, or its question when `end` is `asked`. */
   readonly text: string;
+  /** When `end` is `asked`: answers to choose from, where the model gave some. */
+  readonly options?: readonly string[];
   /** The `stop_reason` of the last reply, as the model gave it; absent when there was none. */
   readonly stopReason?: string;
   /** The `stop_details` of that reply, if any: for a refusal, its category and explanation. */

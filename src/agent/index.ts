@@ -14,5 +14,6 @@ export { ASK_USER } from './ask-user.ts';
 export { createAgent } from './create-agent.ts';
 export type { Handoff, RunEnd, RunEvent, RunResult, RunUsage, TriedCall } from './events.ts';
 export type { RunLimits } from './limits.ts';
+export { type Replayed, replay } from './replay.ts';
 export type { Run } from './run.ts';
 export { UNTRUSTED_CONTENT_NOTICE } from './system-prompt.ts';

@@ -185,6 +185,16 @@ describe('a question', () => {
     expect(readMessages(result.messages)).toMatchObject({ state: 'ready' });
   });
 
+  test('options of the one question come with the result', async () => {
+    const askTool = { config: config({}, { askTool: 'ask_user' }) };
+    const question = { question: 'Which?', options: ['O-1', ' ', 7, 'O-2'] };
+    const result = await start(script(reply([toolUse('q', 'ask_user', question)], 'tool_use')), undefined, askTool)
+      .result;
+    expect(result).toMatchObject({ end: 'asked', text: 'Which?', options: ['O-1', 'O-2'] });
+    const two = [toolUse('q', 'ask_user', question), toolUse('r', 'ask_user', question)];
+    expect(await start(script(reply(two, 'tool_use')), undefined, askTool).result).not.toHaveProperty('options');
+  });
+
   test('without words is sent back to the model', async () => {
     const model = script(reply([toolUse('q', 'ask_user', {})], 'tool_use'), says('Sorry.'));
     const result = await start(model, undefined, { config: config({}, { askTool: 'ask_user' }) }).result;

@@ -102,6 +102,7 @@ function runResult(state: LoopState, conversation: string): RunResult {
   const base: RunResult = {
     end: end.how,
     text: state.question ?? state.text,
+    ...(state.options.length > 0 && { options: [...state.options] }),
     ...(stop !== null && { stopReason: stop.reason }),
     ...(stop?.details !== undefined && { stopDetails: stop.details }),
     messages: [...state.transcript.messages],

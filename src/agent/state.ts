@@ -78,6 +78,8 @@ export interface LoopState {
   /** Of the last reply; null before one. */
   readonly stop: { readonly reason: string; readonly details?: Json } | null;
   readonly question: string | null;
+  /** Answers to choose from, that came with the question. */
+  readonly options: readonly string[];
   /** Set when the run only waits for its running calls. */
   readonly stopping: Ending | null;
   readonly end: Ending | null;
@@ -111,6 +113,7 @@ export function initialState(config: LoopConfig, transcript: ReadyTranscript = e
     text: '',
     stop: null,
     question: null,
+    options: [],
     stopping: null,
     end: null,
   };

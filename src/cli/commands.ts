@@ -10,6 +10,23 @@ const PROJECT_OPTIONS = {
   'trust-project': { type: 'boolean', help: "trust this folder's .mcp.json and bridle.json for this run" },
 } as const satisfies Record<string, OptionSpec>;
 
+const RUN_OPTIONS = {
+  model: {
+    type: 'string',
+    value: 'MODEL',
+    help: 'offline (default), claude-…, anthropic:ID, openai:ID or openai:ID@URL; also $BRIDLE_MODEL',
+  },
+  allow: {
+    type: 'string',
+    multiple: true,
+    value: 'RULE',
+    help: "allow matching tools in this run, e.g. 'mcp__fs__*' (repeatable)",
+  },
+  mode: { type: 'string', value: 'MODE', help: 'default, plan, dontAsk, acceptEdits or bypassPermissions' },
+  agent: { type: 'string', value: 'NAME', help: 'the name the agent acts under (default: main)' },
+  'max-turns': { type: 'string', value: 'N', help: 'stop after N requests to the model (default: 50)' },
+} as const satisfies Record<string, OptionSpec>;
+
 const JSON_OPTION = { type: 'boolean', help: 'print JSON on stdout' } as const satisfies OptionSpec;
 
 /** Every command, in the order of the help. The code behind a row is loaded only when the row is run. */
@@ -24,20 +41,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       'Exit status: 0 answered, 1 failed, 2 bad usage or configuration, 3 the agent asked a question, 4 the model\n' +
       'refused, 5 the answer was cut, 6 a limit was reached, 7 the project is not trusted, 130 interrupted.',
     options: {
-      model: {
-        type: 'string',
-        value: 'MODEL',
-        help: 'offline (default), claude-…, anthropic:ID, openai:ID or openai:ID@URL; also $BRIDLE_MODEL',
-      },
-      allow: {
-        type: 'string',
-        multiple: true,
-        value: 'RULE',
-        help: "allow matching tools in this run, e.g. 'mcp__fs__*' (repeatable)",
-      },
-      mode: { type: 'string', value: 'MODE', help: 'default, plan, dontAsk, acceptEdits or bypassPermissions' },
-      agent: { type: 'string', value: 'NAME', help: 'the name the agent acts under (default: main)' },
-      'max-turns': { type: 'string', value: 'N', help: 'stop after N requests to the model (default: 50)' },
+      ...RUN_OPTIONS,
       'max-seconds': { type: 'string', value: 'N', help: 'stop after N seconds' },
       'max-tokens': { type: 'string', value: 'N', help: 'stop after N tokens, input and output together' },
       'max-cost': { type: 'string', value: 'USD', help: 'stop when the run has cost this much' },
@@ -52,6 +56,31 @@ export const COMMANDS: readonly CommandSpec[] = [
     ],
     positionals: [1, 1],
     load: () => import('./run.ts'),
+  },
+  {
+    name: 'chat',
+    summary: 'talk with an agent that has the tools of this project',
+    usage: '[--continue | --resume [ID]]',
+    details:
+      'Asks before a call that your rules do not allow; Ctrl-C stops the agent and keeps the session; /help shows what\n' +
+      'can be done. In a pipe each line is a turn, only answers go to stdout, and what would be asked is refused.',
+    options: {
+      model: RUN_OPTIONS.model,
+      allow: { ...RUN_OPTIONS.allow, help: "allow matching tools in this chat, e.g. 'mcp__fs__*' (repeatable)" },
+      mode: RUN_OPTIONS.mode,
+      agent: RUN_OPTIONS.agent,
+      'max-turns': { ...RUN_OPTIONS['max-turns'], help: 'stop a turn after N requests to the model (default: 50)' },
+      continue: { type: 'boolean', help: 'go on with the last chat of this folder' },
+      resume: { type: 'boolean', help: 'go on with the chat of this ID, or choose one' },
+      ...PROJECT_OPTIONS,
+    },
+    examples: [
+      ['bridle chat', 'with the offline planner'],
+      ['bridle chat --model claude-sonnet-5-5 --continue', 'on with the last one'],
+      ["echo 'List my orders' | bridle chat --mcp-config shop.json", 'in a pipe'],
+    ],
+    positionals: [0, 1],
+    load: () => import('./chat.ts'),
   },
   {
     name: 'demo',

@@ -5,11 +5,17 @@ import { EXIT } from './exit-code.ts';
  * Runs work that Ctrl-C, SIGTERM or a hang-up may stop. The first signal aborts the work and lets it end in order; a
  * second one ends the process at once (children die with it).
  *
+ * @param taken asked first of each signal: whether the work has dealt with it and goes on
  * @returns the work's exit status
  */
-export async function interruptible(work: (signal: AbortSignal) => Promise<number>, io: CommandIo): Promise<number> {
+export async function interruptible(
+  work: (signal: AbortSignal) => Promise<number>,
+  io: CommandIo,
+  taken: (name: NodeJS.Signals) => boolean = () => false,
+): Promise<number> {
   const stop = new AbortController();
   const onSignal = (name: NodeJS.Signals): void => {
+    if (taken(name)) return;
     if (stop.signal.aborted) process.exit(EXIT.aborted);
     io.stderr.write(`\nstopping (${name}); once more to stop at once\n`);
     stop.abort(new Error(`stopped by ${name}`));

@@ -50,11 +50,8 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
         model,
         sources: workspace.sources,
         policy: workspace.compiled.policy,
-        asker: workspace.attended
-          ? terminalAsker({ input: io.stdin, output: io.stderr })
-          : refuseAsker(
-              "run it in a terminal to be asked, give --allow '{rule}', or put the rule under permissions.allow in bridle.json",
-            ),
+        asker: workspace.prompter ? terminalAsker({ prompter: workspace.prompter }) : refuseAsker(HOW_TO_ALLOW),
+        input: workspace.input,
         system: systemFor(workspace.project.root),
         trace,
         // The offline planner marks its questions itself; other models say so by calling a tool.
@@ -79,6 +76,10 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
   }, io);
 }
 
+/** For whoever reads a refusal where nobody could be asked. */
+export const HOW_TO_ALLOW =
+  "run it in a terminal to be asked, give --allow '{rule}', or put the rule under permissions.allow in bridle.json";
+
 /** Where the traces of runs are kept: `traces` in the state folder. */
 export function tracesDir(io: CommandIo): string {
   return join(stateDir(io.env), 'traces');
@@ -95,7 +96,7 @@ function seconds(value: number | undefined): number | undefined {
   return value === undefined ? undefined : value * 1000;
 }
 
-function systemFor(root: string): string {
+export function systemFor(root: string): string {
   return `You help a person at a terminal, in the folder ${root}. Use the tools you have. When a fact that you need is missing, ask for it.`;
 }
 
@@ -108,7 +109,7 @@ const LIMIT_OPTIONS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** An agent without tools is of little use, and the mode that hides them is easily forgotten. */
-function hiddenByPlan({ compiled, sources }: Workspace, agent: Agent): readonly Reason[] {
+export function hiddenByPlan({ compiled, sources }: Workspace, agent: Agent): readonly Reason[] {
   if (compiled.mode !== 'plan' || sources.length === 0 || agent.tools().length > 0) return [];
   const text =
     "Plan mode hides every tool here: it shows only those that are known to read. A server's own word for that counts " +
@@ -122,6 +123,7 @@ function print(result: RunResult, trace: Trace, parsed: ParsedCommand, io: Comma
     printJson(io, { ...result, trace: trace.path });
   } else if (result.text !== '') {
     io.stdout.write(`${printable(result.text, { newlines: true })}\n`);
+    for (const line of optionLines(result)) io.stdout.write(`${line}\n`);
   }
   if (result.error) {
     io.stderr.write(
@@ -145,6 +147,11 @@ function print(result: RunResult, trace: Trace, parsed: ParsedCommand, io: Comma
     ),
   );
   if (trace.lost() > 0) io.stderr.write(style.yellow(`${trace.lost()} lines of the trace could not be written\n`));
+}
+
+/** The answers to choose from that came with a question, numbered. */
+export function optionLines({ options = [] }: Pick<RunResult, 'options'>): readonly string[] {
+  return options.map((option, at) => `  ${at + 1}. ${printable(option)}`);
 }
 
 function runOf(trace: Trace): string {

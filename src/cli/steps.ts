@@ -14,12 +14,28 @@ export interface StepPrinter {
 const LINE = 200;
 const FAILURE = 2_000;
 
+/** How lines are kept within the width of a terminal. */
+export interface StepFold {
+  columns(): number;
+  /** How to see whole what was cut in a call's line, e.g. `/show 3`. */
+  more(callId: string): string;
+}
+
 /**
  * @param write takes whole lines; usually stderr's `write`
+ * @param fold for a terminal that somebody sits at: each step is one line of it. Without: 200 characters a text
  */
-export function stepPrinter(write: (text: string) => unknown, style: Style): StepPrinter {
+export function stepPrinter(write: (text: string) => unknown, style: Style, fold?: StepFold): StepPrinter {
   const line = (text: string) => write(`${text}\n`);
-  const shown = (value: string) => printable(value, { maxLength: LINE });
+  const width = (taken: number) => (fold ? Math.max(8, fold.columns() - taken) : LINE);
+  const shown = (value: string, taken = 2) => printable(value, { maxLength: width(taken) });
+  /** The text of a call, and where it is cut, how to see it whole. */
+  const folded = (text: string, taken: number, callId: string) => {
+    const whole = printable(text);
+    if (!fold || whole.length <= width(taken)) return shown(text, taken);
+    const more = ` ${fold.more(callId)}`;
+    return `${shown(text, taken + more.length)}${style.dim(more)}`;
+  };
 
   const onProgress = (event: RunEvent): void => {
     switch (event.type) {
@@ -29,14 +45,14 @@ export function stepPrinter(write: (text: string) => unknown, style: Style): Ste
         return;
       }
       case 'call':
-        line(`${style.cyan('→')} ${style.bold(printable(event.name))} ${shown(JSON.stringify(event.args))}`);
+        line(callLine(printable(event.name), JSON.stringify(event.args), event.callId));
         return;
       case 'wait':
         line(style.yellow(`  waiting ${(event.ms / 1000).toFixed(1)} s: ${printable(event.reason)}`));
         return;
       case 'progress': {
         const said = progressText(event.raw.text);
-        if (said) line(style.dim(`  … ${said}`));
+        if (said) line(style.dim(`  … ${shown(said, 4)}`));
         return;
       }
       case 'limit':
@@ -53,20 +69,28 @@ export function stepPrinter(write: (text: string) => unknown, style: Style): Ste
     }
   };
 
+  const callLine = (name: string, args: string, callId: string): string =>
+    `${style.cyan('→')} ${style.bold(name)} ${folded(args, name.length + 3, callId)}`;
+
   const outcome = (call: CallOutcomeRecord): void => {
     if (/\.preview\d*$/.test(call.callId)) {
-      line(style.dim(`  facts from ${printable(call.name)}: ${shown(outcomeText(call.outcome))}`));
+      const from = `  facts from ${printable(call.name)}: `;
+      line(style.dim(`${from}${shown(outcomeText(call.outcome), from.length)}`));
       return;
     }
     const reason = call.decision?.reasons[0];
-    if (call.decision && reason) line(style.dim(`  ${call.decision.effect}: ${reasonLine(reason)}`));
+    if (call.decision && reason) {
+      const said = `${call.decision.effect}: ${reasonLine(reason)}`;
+      line(style.dim(`  ${fold ? shown(said) : said}`));
+    }
     if (call.asked && call.asked.answer !== 'parked') {
       line(style.dim(`  ${call.asked.answer === 'allow' ? 'allowed' : 'denied'} by ${printable(call.asked.by)}`));
     }
     const ok = call.outcome.kind === 'ok' && !call.outcome.isError;
     const mark = ok ? style.green('←') : style.red('✗');
-    const said = printable(outcomeText(call.outcome), { maxLength: ok ? LINE : FAILURE });
-    line(`${mark} ${outcomeLabel(call.outcome)} in ${call.ms} ms: ${said}`);
+    const how = `${outcomeLabel(call.outcome)} in ${call.ms} ms: `;
+    const text = outcomeText(call.outcome);
+    line(`${mark} ${how}${ok ? folded(text, how.length + 2, call.callId) : printable(text, { maxLength: FAILURE })}`);
   };
 
   return { onProgress, recorder: { intent: async () => {}, outcome } };
@@ -99,8 +123,8 @@ function outcomeLabel(outcome: Outcome): string {
   return outcome.kind === 'ok' ? (outcome.isError ? 'error' : 'ok') : outcome.kind.replace('_', ' ');
 }
 
-/** What a call gave, in a few words: the result's text, or why there is none. */
-function outcomeText(outcome: Outcome): string {
+/** What a call gave: the result's text, or why there is none. */
+export function outcomeText(outcome: Outcome): string {
   switch (outcome.kind) {
     case 'ok':
       return resultText(outcome.raw.text);

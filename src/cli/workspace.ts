@@ -1,19 +1,32 @@
-import type { Reason, Source } from '../contracts/index.ts';
-import { loadProject, type Project, previewsFor, trustPrompt } from '../host/index.ts';
-import { connectHttp, connectStdio, mcpSource } from '../mcp/client/index.ts';
+import type { CallContext, Reason, Source } from '../contracts/index.ts';
+import {
+  CLIENT_CAPABILITIES,
+  linePrompter,
+  loadProject,
+  type Project,
+  type Prompter,
+  previewsFor,
+  serverRequests,
+  trustPrompt,
+} from '../host/index.ts';
+import { connectHttp, connectStdio } from '../mcp/client/index.ts';
 import { type CompiledPolicy, compilePolicy, MODES } from '../policy/index.ts';
 import { BridleError, printable } from '../tools/index.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
 import { flag, listOption, stringOption } from './parse.ts';
 import { styleFor } from './style.ts';
+import { type WorkspaceServer, workspaceServer } from './workspace-server.ts';
 
 /** The project at hand, ready for an agent: its servers as sources (nothing is started yet) and its rules compiled. */
 export interface Workspace {
   readonly project: Project;
   readonly compiled: CompiledPolicy;
   readonly sources: readonly Source[];
-  /** Whether a person sits at the terminal and can be asked. */
-  readonly attended: boolean;
+  readonly servers: readonly WorkspaceServer[];
+  /** The person at the terminal; undefined where nobody can be asked. */
+  readonly prompter: Prompter | undefined;
+  /** Answers what servers ask of the host. */
+  readonly input: NonNullable<CallContext['input']>;
   /** What its servers are to be warned about, as far as they were used. */
   notes(): readonly Reason[];
   /** Ends every server that was started. */
@@ -23,11 +36,16 @@ export interface Workspace {
 /**
  * Reads the project of the folder that the command was run in, settles its trust, and prints every warning.
  *
+ * @param prompter the person, where the command has its own way to talk with them
  * @throws BridleError `project_not_trusted`, `config_…`, and `usage` for a rule or mode on the command line that can't
  *   be read
  */
-export async function openWorkspace(parsed: ParsedCommand, io: CommandIo, signal: AbortSignal): Promise<Workspace> {
-  const attended = io.stdin.isTTY === true && io.stderr.isTTY === true;
+export async function openWorkspace(
+  parsed: ParsedCommand,
+  io: CommandIo,
+  signal: AbortSignal,
+  prompter: Prompter | undefined = personAt(io),
+): Promise<Workspace> {
   const mode = stringOption(parsed, 'mode');
   // Before anybody is asked about trust.
   if (mode !== undefined) refuseBadFlags(compilePolicy([], { mode }).problems, mode);
@@ -39,7 +57,7 @@ export async function openWorkspace(parsed: ParsedCommand, io: CommandIo, signal
     trustProject: flag(parsed, 'trust-project'),
     signal,
     ...(mode !== undefined && { mode }),
-    ...(attended && { askTrust: trustPrompt({ input: io.stdin, output: io.stderr }) }),
+    ...(prompter && { askTrust: trustPrompt(prompter) }),
   });
   const compiled = compilePolicy(project.layers, project.mode === undefined ? {} : { mode: project.mode });
   refuseBadFlags(compiled.problems, mode);
@@ -49,24 +67,47 @@ export async function openWorkspace(parsed: ParsedCommand, io: CommandIo, signal
     for (const reason of reasons.filter(({ code }) => code !== 'disabled'))
       warn([{ ...reason, text: `Server "${key}" is not started: ${reason.text}` }], io);
   }
-  const connections = project.servers.map((server) =>
-    server.kind === 'http' ? connectHttp(server) : connectStdio(server, { projectRoot: project.root }),
+  const style = styleFor(io.stderr, io.env);
+  const input = serverRequests({
+    root: project.root,
+    note: (text) => io.stderr.write(`${style.yellow('declined:')} ${printable(text)}\n`),
+    ...(prompter && { prompter }),
+  });
+  const options = { capabilities: CLIENT_CAPABILITIES, input };
+  const servers = project.servers.map((server) =>
+    workspaceServer(
+      server.key,
+      () =>
+        server.kind === 'http'
+          ? connectHttp(server, options)
+          : connectStdio(server, { ...options, projectRoot: project.root }),
+      { previews: previewsFor(project.previews, server.key) },
+    ),
   );
   return {
     project,
     compiled,
-    attended,
-    sources: connections.map((connection) =>
-      mcpSource(connection, { previews: previewsFor(project.previews, connection.server.key) }),
-    ),
+    prompter,
+    servers,
+    input,
+    sources: servers.map(({ source }) => source),
     notes: () =>
-      connections.flatMap((connection) =>
+      servers.flatMap(({ connection }) =>
         connection.status().reasons.filter(({ code }) => code === 'mcp_old_transport'),
       ),
     async close() {
-      await Promise.all(connections.map((connection) => connection.close()));
+      await Promise.all(servers.map((server) => server.close()));
     },
   };
+}
+
+/** Somebody who sees stderr and has a keyboard. */
+export function isAttended(io: CommandIo): boolean {
+  return io.stdin.isTTY === true && io.stderr.isTTY === true;
+}
+
+function personAt(io: CommandIo): Prompter | undefined {
+  return isAttended(io) ? linePrompter({ input: io.stdin, output: io.stderr }) : undefined;
 }
 
 /** What stands in a file is reported and lived with; what was just typed can be typed again. */

@@ -1,4 +1,4 @@
-import type { Identity } from './identity.ts';
+import type { Identity, ServerRef } from './identity.ts';
 import type { Json, RawJson } from './json.ts';
 import type { Reason } from './tool.ts';
 
@@ -23,6 +23,16 @@ export type SourceResult =
   | { readonly kind: 'input_required'; readonly requests: RawJson; readonly state?: string }
   | { readonly kind: 'failure'; readonly failure: Failure };
 
+/** Where a server's request comes from; said by the dispatcher, never by the server. */
+export interface InputOrigin {
+  readonly callId: string;
+  readonly server: ServerRef | null;
+  /** The tool whose call it belongs to, as its server spells it. */
+  readonly tool: string;
+  /** Aborted when the call is cancelled while the request stands. */
+  readonly signal: AbortSignal;
+}
+
 export interface CallContext {
   readonly callId: string;
   readonly who: Identity;
@@ -34,8 +44,14 @@ export interface CallContext {
   /** The second leg of an `input_required` exchange. */
   readonly answers?: { readonly responses: Json; readonly state?: string };
   onEvent?(e: { readonly kind: 'progress' | 'log'; readonly raw: RawJson }): void;
-  /** Elicitation, sampling and roots requests of the server, answered by the host. */
-  input?(request: RawJson): Promise<Json>;
+  /**
+   * Elicitation, sampling and roots requests of the server, answered by the host with the result of the request's
+   * method. Rejects when it isn't answered.
+   *
+   * @param request the MCP request: `{method, params?, …}`
+   * @param from set by the dispatcher
+   */
+  input?(request: RawJson, from?: InputOrigin): Promise<Json>;
 }
 
 /** The tagged end of a call. `unknown_tool`, `invalid`, `denied` and `parked` have not run. */

@@ -1,5 +1,14 @@
-import type { Failure, IntentRecord, Outcome, RawJson, SourceResult, ToolDefinition } from '../contracts/index.ts';
+import type {
+  Failure,
+  InputOrigin,
+  IntentRecord,
+  Outcome,
+  RawJson,
+  SourceResult,
+  ToolDefinition,
+} from '../contracts/index.ts';
 import { canonicalJson, sha256, ToolFailure } from '../tools/index.ts';
+import { answered, type InputAnswers } from './answer-input.ts';
 import type { Call, Committed, DispatchedContext, Ended, Path, Permitted, Ran } from './call-path.ts';
 import { cancelled, ended, errorText, failed } from './outcomes.ts';
 import { quietly } from './quietly.ts';
@@ -46,11 +55,17 @@ function intentOf(call: Call, permit: Permitted): IntentRecord {
 
 /** Hands the call to its source, once or, where it is known to be harmless, a few times. Never rejects. */
 export async function execute(path: Path, call: Call, { permit }: Committed): Promise<Ran> {
-  const deadline = path.clock.now() + call.hardMs;
+  let deadline = path.clock.now() + call.hardMs;
   const attempts: string[] = [];
+  const leg = (answers: InputAnswers | undefined) =>
+    runOnce(path, call, permit, { hardMs: deadline - path.clock.now(), answers });
+  // Between two legs nothing runs: a person's time to answer is not the tool's.
+  const onWaited = (ms: number) => {
+    deadline += ms;
+  };
   for (let nth = 1; ; nth += 1) {
     call.ledger.attempts = nth;
-    const outcome = await runOnce(path, call, permit, deadline - path.clock.now());
+    const outcome = await answered(path, call, permit, { leg, onWaited });
     if (outcome.kind !== 'failed') return ran(permit, outcome);
     attempts.push(...outcome.failure.attempts, `Attempt ${nth}: ${outcome.failure.message}`);
     const failure = nth === 1 ? outcome.failure : withAttempts(outcome.failure, attempts);
@@ -78,12 +93,17 @@ async function waited(path: Path, call: Call, ms: number): Promise<boolean> {
   return run.end === 'settled';
 }
 
-async function runOnce(path: Path, call: Call, permit: Permitted, hardMs: number): Promise<Outcome> {
+async function runOnce(
+  path: Path,
+  call: Call,
+  permit: Permitted,
+  { hardMs, answers }: { readonly hardMs: number; readonly answers: InputAnswers | undefined },
+): Promise<Outcome> {
   const { tool, source, args } = permit;
   const run = await withinLimits(
     (scope) => {
       call.ledger.handedOver = true;
-      return source.call(tool.ref.tool, args.value(), sourceContext(path, call, scope));
+      return source.call(tool.ref.tool, args.value(), sourceContext(path, call, { tool, scope, answers }));
     },
     { signal: call.ctx.signal, clock: path.clock, idleMs: call.idleMs, hardMs },
   );
@@ -91,8 +111,17 @@ async function runOnce(path: Path, call: Call, permit: Permitted, hardMs: number
 }
 
 /** The caller's context, with the dispatcher's own signal, and with progress that starts the idle limit anew. */
-function sourceContext(path: Path, call: Call, scope: WorkScope): DispatchedContext {
-  const { callId, who, answers, input } = call.ctx;
+function sourceContext(
+  path: Path,
+  call: Call,
+  {
+    tool,
+    scope,
+    answers,
+  }: { readonly tool: ToolDefinition; readonly scope: WorkScope; readonly answers: InputAnswers | undefined },
+): DispatchedContext {
+  const { callId, who, input } = call.ctx;
+  const from = (): InputOrigin => ({ callId, server: tool.ref.server, tool: tool.ref.tool, signal: scope.signal });
   return {
     callId,
     who,
@@ -107,7 +136,7 @@ function sourceContext(path: Path, call: Call, scope: WorkScope): DispatchedCont
       if (event.kind === 'progress') scope.touch();
       quietly(() => call.ctx.onEvent?.(event));
     },
-    ...(input && { input: (request: RawJson) => whilePaused(scope, () => call.ctx.input?.(request)) }),
+    ...(input && { input: (request: RawJson) => whilePaused(scope, () => call.ctx.input?.(request, from())) }),
   };
 }
 

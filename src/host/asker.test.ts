@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { AskQuestion, Json } from '../contracts/index.ts';
 import { printable, rawFrom } from '../tools/index.ts';
 import type { TrustRequest } from './describe-trust.ts';
+import { linePrompter } from './prompter.ts';
 import { questionText } from './question-text.ts';
 import { scriptedAsker } from './scripted-asker.ts';
 import { terminalAsker } from './terminal-asker.ts';
@@ -147,6 +148,35 @@ describe('terminalAsker', () => {
   });
 });
 
+describe('always', () => {
+  const by = 'terminal, always in this session';
+  test.each<[string, { rule: string } | { why: string }, object, string]>([
+    ['a\n', { rule: 'mcp__shop__refund' }, { answer: 'allow', by }, 'Allowed until you leave: mcp__shop__refund'],
+    ['always\n', { rule: 'mcp__shop__refund' }, { answer: 'allow', by }, 'Allowed until you leave'],
+    [
+      'a\ny\n',
+      { why: 'An ask rule names it.' },
+      { answer: 'allow', by: 'terminal' },
+      'Not always: An ask rule names it.',
+    ],
+    ['a\nn\n', { why: 'An ask rule names it.' }, { answer: 'deny', by: 'terminal' }, 'Not always'],
+    ['y\n', { rule: 'r' }, { answer: 'allow', by: 'terminal' }, '[y/a/n]'],
+  ])('%j', async (typed, made, reply, shown) => {
+    const { input, output, text } = terminal();
+    const asker = terminalAsker({ input, output, always: () => made });
+    input.write(typed);
+    expect(await asker.ask(question())).toEqual(reply);
+    expect(text()).toContain(shown);
+  });
+
+  test('is no answer where it is not offered', async () => {
+    const { input, asker, text } = terminal();
+    input.write('a\nn\n');
+    expect(await asker.ask(question())).toEqual({ answer: 'deny', by: 'terminal' });
+    expect(text()).not.toContain('always');
+  });
+});
+
 describe('trustPrompt', () => {
   const request: TrustRequest = {
     root: '/p',
@@ -166,14 +196,14 @@ describe('trustPrompt', () => {
   ])('%j is %s', async (typed, trusted) => {
     const { input, output, text } = terminal();
     input.end(typed);
-    expect(await trustPrompt({ input, output })(request, new AbortController().signal)).toBe(trusted);
+    expect(await trustPrompt(linePrompter({ input, output }))(request, new AbortController().signal)).toBe(trusted);
     expect(text()).toContain('npx a');
   });
 
   test('shares its input with the questions that follow', async () => {
     const { input, output, asker } = terminal();
     input.write('y\nn no\n');
-    expect(await trustPrompt({ input, output })(request, new AbortController().signal)).toBe(true);
+    expect(await trustPrompt(linePrompter({ input, output }))(request, new AbortController().signal)).toBe(true);
     expect(await asker.ask(question())).toMatchObject({ answer: 'deny', reason: 'no' });
   });
 });

@@ -1,40 +1,65 @@
 import type { Asker, AskQuestion, AskReply } from '../contracts/index.ts';
-import { type LineStream, lineInput } from './line-input.ts';
+import type { LineStream } from './line-input.ts';
+import { linePrompter, type Prompter } from './prompter.ts';
 import { questionText } from './question-text.ts';
 
+/** A rule that allows exactly the tool of a question for the rest of the session, or why there can be none. */
+export type AlwaysAnswer = { readonly rule: string } | { readonly why: string };
+
 export interface TerminalAskerOptions {
-  readonly input: LineStream;
+  /** The person. Instead, `input` and `output` of a terminal in its line mode. */
+  readonly prompter?: Prompter;
+  readonly input?: LineStream;
   /** stderr: stdout belongs to the answer. */
-  readonly output: { write(text: string): unknown };
+  readonly output?: { write(text: string): unknown };
   /** Recorded as the one who answered. Default `terminal`. */
   readonly by?: string;
+  /** Offers "always": called with the question that was answered so; makes the rule, or says why not. */
+  readonly always?: (question: AskQuestion) => AlwaysAnswer;
 }
 
 const TRIES = 3;
 const PROMPT = 'Run it? y: yes, once. n: no; words after it are told to the agent. [y/n] ';
+const PROMPT_ALWAYS =
+  'y: yes, once. a: always, for this tool, until you leave.\n' +
+  'n: no; words after it are told to the agent.\n' +
+  'Run it? [y/a/n] ';
 
 /**
  * Puts questions to the person at the terminal, one at a time. The end of the input, an abort (Ctrl-C) and three
  * answers that are neither yes nor no are a no.
  */
-export function terminalAsker({ input, output, by = 'terminal' }: TerminalAskerOptions): Asker {
-  const lines = lineInput(input);
+export function terminalAsker(options: TerminalAskerOptions): Asker {
+  const { by = 'terminal', always } = options;
+  const prompter = options.prompter ?? linePrompter(streams(options));
   const put = async (question: AskQuestion): Promise<AskReply> => {
     if (question.signal.aborted) return cancelled(by);
-    output.write(`\n${questionText(question)}`);
+    prompter.write(`\n${questionText(question)}`);
     for (let tries = 0; tries < TRIES; tries++) {
-      output.write(PROMPT);
-      const line = await lines.next(question.signal);
-      if (line === undefined) output.write('\n');
+      const line = await prompter.ask(always ? PROMPT_ALWAYS : PROMPT, question.signal);
       if (question.signal.aborted) return cancelled(by);
       if (line === undefined)
         return { answer: 'deny', by, reason: 'The input ended before the question was answered.' };
+      if (always && /^\s*a(lways)?\s*$/i.test(line)) {
+        const made = always(question);
+        if ('rule' in made) {
+          prompter.write(`Allowed until you leave: ${made.rule}\n`);
+          return { answer: 'allow', by: `${by}, always in this session` };
+        }
+        prompter.write(`Not always: ${made.why}\n`);
+        continue;
+      }
       const reply = replyOf(line, by);
       if (reply) return reply;
     }
     return { answer: 'deny', by, reason: 'The question was not answered with yes or no.' };
   };
-  return oneAtATime(put, by);
+  return atOnceWhenCancelled((question) => prompter.alone(() => put(question)), by);
+}
+
+function streams({ input, output }: TerminalAskerOptions): Parameters<typeof linePrompter>[0] {
+  if (!input || !output) throw new TypeError('A terminal asker needs a prompter, or an input and an output.');
+  return { input, output };
 }
 
 function replyOf(line: string, by: string): AskReply | undefined {
@@ -49,13 +74,11 @@ function cancelled(by: string): AskReply {
   return { answer: 'deny', by, reason: 'The call was cancelled while the question stood.' };
 }
 
-/** Questions wait for the one before; one that is cancelled while it waits is answered at once and never shown. */
-function oneAtATime(put: (question: AskQuestion) => Promise<AskReply>, by: string): Asker {
-  let last: Promise<unknown> = Promise.resolve();
+/** A question that is cancelled while it waits for the one before is answered at once and never shown. */
+function atOnceWhenCancelled(put: (question: AskQuestion) => Promise<AskReply>, by: string): Asker {
   return {
     ask(question) {
-      const answer = last.then(() => put(question));
-      last = answer.catch(() => undefined);
+      const answer = put(question);
       return new Promise((resolve, reject) => {
         const onAbort = () => resolve(cancelled(by));
         if (question.signal.aborted) onAbort();

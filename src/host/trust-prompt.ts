@@ -1,5 +1,5 @@
 import type { TrustItem, TrustRequest } from './describe-trust.ts';
-import { type LineStream, lineInput } from './line-input.ts';
+import type { Prompter } from './prompter.ts';
 import { visibleText } from './visible-text.ts';
 
 /** Asks a person whether a project may do what it says. */
@@ -51,23 +51,12 @@ function itemLines({ lines, state }: TrustItem): readonly string[] {
   return lines.map((line, index) => `  ${index === 0 ? MARKS[state] : ''}${line}`);
 }
 
-/**
- * The question in a terminal. Only `y` or `yes` is a yes; the end of the input and an abort are a no.
- *
- * @param output where the question goes: stderr, as stdout belongs to the answer
- */
-export function trustPrompt({
-  input,
-  output,
-}: {
-  readonly input: LineStream;
-  readonly output: { write(text: string): unknown };
-}): TrustAsker {
-  const lines = lineInput(input);
-  return async (request, signal) => {
-    output.write(`\n${trustText(request)}\nTrust this folder? Remembered until the files change. [y/N] `);
-    const line = await lines.next(signal);
-    if (line === undefined) output.write('\n');
-    return /^y(es)?$/i.test(line?.trim() ?? '');
-  };
+/** The question in a terminal. Only `y` or `yes` is a yes; the end of the input and an abort are a no. */
+export function trustPrompt(prompter: Prompter): TrustAsker {
+  return (request, signal) =>
+    prompter.alone(async () => {
+      prompter.write(`\n${trustText(request)}\n`);
+      const line = await prompter.ask('Trust this folder? Remembered until the files change. [y/N] ', signal);
+      return /^y(es)?$/i.test(line?.trim() ?? '');
+    });
 }

@@ -18,6 +18,7 @@ export type Entry = {
   readonly command: string;
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  readonly trust?: boolean;
   readonly startMs?: number;
   readonly idleMs?: number;
   readonly hardMs?: number;
@@ -86,16 +87,29 @@ export interface Started {
   readonly ended: Promise<Ended>;
   /** Waits until it has printed this, on stdout or stderr. Throws, with what it printed, when it doesn't. */
   said(pattern: RegExp): Promise<void>;
+  /** What it has printed so far on stdout and stderr, in the order in which it came. */
+  output(): string;
 }
 
-/** Starts the built command line as a process of its own, without a terminal. */
-export function startBridle(args: readonly string[], { cwd, env }: Pick<Person, 'cwd' | 'env'>): Started {
-  return watch(spawn(process.execPath, [BIN, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] }));
+/**
+ * Starts the built command line as a process of its own, without a terminal.
+ *
+ * @param piped what its stdin says; absent: it has none
+ */
+export function startBridle(
+  args: readonly string[],
+  { cwd, env }: Pick<Person, 'cwd' | 'env'>,
+  piped?: string,
+): Started {
+  const stdin = piped === undefined ? 'ignore' : 'pipe';
+  const child = spawn(process.execPath, [BIN, ...args], { cwd, env, stdio: [stdin, 'pipe', 'pipe'] });
+  child.stdin?.end(piped);
+  return watch(child);
 }
 
 /** The built command line as a process of its own, to its end. */
-export function runBridle(args: readonly string[], at: Pick<Person, 'cwd' | 'env'>): Promise<Ended> {
-  return startBridle(args, at).ended;
+export function runBridle(args: readonly string[], at: Pick<Person, 'cwd' | 'env'>, piped?: string): Promise<Ended> {
+  return startBridle(args, at, piped).ended;
 }
 
 export interface AtTerminal extends Started {
@@ -141,12 +155,15 @@ function hasScript(): boolean {
 function watch(child: ChildProcess): Started {
   let stdout = '';
   let stderr = '';
+  let all = '';
   let over = false;
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     stdout += text;
+    all += text;
   });
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
+    all += text;
   });
   const ended = new Promise<Ended>((resolve, reject) => {
     child.once('error', reject);
@@ -158,6 +175,7 @@ function watch(child: ChildProcess): Started {
   return {
     child,
     ended,
+    output: () => all,
     async said(pattern) {
       const found = () => pattern.test(stdout + stderr);
       await eventually(() => found() || over, 20_000);

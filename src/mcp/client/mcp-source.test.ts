@@ -157,6 +157,44 @@ describe('calling', () => {
   });
 });
 
+describe('a page that a legacy server wants visited first', () => {
+  const wants = (data: string) =>
+    new McpError('mcp_error_answer', 'shop answered tools/call with error -32042.', {
+      executed: 'unknown',
+      rpc: { code: -32042, message: 'Visit first', data: rawJson(data) },
+    });
+  const page = '{"mode":"url","elicitationId":"e","url":"https://pay.example/","message":"Pay."}';
+
+  test('is asked for as a question, and the call is made again as it was once the person agreed', async () => {
+    const { connection, asked } = connectionTo({ 'tools/call': wants(`{"elicitations":[${page}]}`) });
+    const source = mcpSource(connection);
+    const result = await source.call('t', { x: 1 }, context);
+    if (result.kind !== 'input_required') throw new Error(JSON.stringify(result));
+    expect(result.requests.parse()).toEqual({
+      'url-1': { method: 'elicitation/create', params: JSON.parse(page) as Json },
+    });
+    const answers = (action: string) => ({
+      responses: { 'url-1': { action } },
+      ...(result.state !== undefined && { state: result.state }),
+    });
+    await source.call('t', { x: 1 }, { ...context, answers: answers('accept') });
+    expect(asked[1]?.params).toEqual({ name: 't', arguments: { x: 1 } });
+    expect(await source.call('t', { x: 1 }, { ...context, answers: answers('decline') })).toMatchObject({
+      kind: 'failure',
+      failure: { executed: 'not_executed', category: 'permission' },
+    });
+    expect(asked).toHaveLength(2);
+  });
+
+  test.each(['{}', '{"elicitations":[]}', '{"elicitations":[{"mode":"form"}]}', '7'])(
+    'is a failure like any other when it says %s',
+    async (data) => {
+      const { connection } = connectionTo({ 'tools/call': wants(data) });
+      expect(await mcpSource(connection).call('t', {}, context)).toMatchObject({ kind: 'failure' });
+    },
+  );
+});
+
 describe('changes', () => {
   beforeEach(() => {
     vi.useFakeTimers();

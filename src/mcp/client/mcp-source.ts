@@ -16,6 +16,7 @@ import { McpError, messageOf } from './errors.ts';
 import { listAll } from './list-all.ts';
 import { isObject, rawMember } from './message.ts';
 import { CODES } from './protocol.ts';
+import { secondLeg, urlRequired } from './url-required.ts';
 
 export interface McpSourceOptions {
   /** Previews that the host's configuration maps to tools, by tool name; they stand above the server's own. */
@@ -152,18 +153,13 @@ export function mcpSource(
           },
         };
       }
-      const params: JsonObject = {
-        name: tool,
-        arguments: args,
-        ...(ctx.answers && {
-          inputResponses: ctx.answers.responses,
-          ...(ctx.answers.state !== undefined && { requestState: ctx.answers.state }),
-        }),
-      };
+      const leg = secondLeg(ctx.answers);
+      if ('failure' in leg) return { kind: 'failure', failure: leg.failure };
+      const params: JsonObject = { name: tool, arguments: args, ...leg.params };
       try {
         return readResult(tool, await connection.request('tools/call', params, ctx));
       } catch (error) {
-        return { kind: 'failure', failure: failureOf(error, tool) };
+        return urlRequired(error) ?? { kind: 'failure', failure: failureOf(error, tool) };
       }
     },
     onChange(listener) {

@@ -28,6 +28,10 @@ export const CODES = {
   invalidParams: -32602,
   internal: -32603,
   headerMismatch: -32020,
+  /** A person, or the host for them, said no to a request of the server. */
+  refused: -1,
+  /** Of the legacy era alone. */
+  urlElicitationRequired: -32042,
   missingCapability: -32021,
   unsupportedVersion: -32022,
 } as const;

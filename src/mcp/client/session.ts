@@ -1,5 +1,5 @@
 import type { CallContext, Executed, Json, JsonObject, RawJson } from '../../contracts/index.ts';
-import { onAbort, printable } from '../../tools/index.ts';
+import { isBridleError, onAbort, printable } from '../../tools/index.ts';
 import { McpError, messageOf, withExecuted } from './errors.ts';
 import { isObject, type Message, rawMember, readMessages } from './message.ts';
 import { CODES, META } from './protocol.ts';
@@ -328,11 +328,13 @@ export class Session {
       // What can't be written as JSON is no answer.
       if (JSON.stringify(result) === undefined) throw new TypeError('no answer');
       body = { result };
-    } catch {
+    } catch (error) {
+      // A refusal in so many words is told to the server; any other fault of the host is not its affair.
+      const refusal = isBridleError(error) ? { code: CODES.refused, message: error.message } : undefined;
       body =
         method === 'elicitation/create'
           ? { result: { action: 'cancel' } }
-          : { error: { code: CODES.internal, message: `${method} could not be answered` } };
+          : { error: refusal ?? { code: CODES.internal, message: `${method} could not be answered` } };
     }
     asked?.pauseIdle(false);
     if (this.#answering.delete(id)) reply(body);

@@ -1,0 +1,143 @@
+import type { Executed, Json, Outcome, TraceEvent } from '../contracts/index.ts';
+import { BridleError } from '../tools/index.ts';
+import { ASK_USER } from './ask-user.ts';
+import { effectiveLimits } from './limits.ts';
+import { readMessages } from './read-messages.ts';
+import { initialState, type LoopConfig, type LoopState, type LoopTool } from './state.ts';
+import { step } from './step.ts';
+import type { ReadyTranscript } from './transcript.ts';
+
+/** A conversation as its journal tells it. */
+export interface Replayed {
+  /** What was said, fit to be gone on from. */
+  readonly messages: readonly Json[];
+  /** The conversation's id in the records, where a call was recorded. */
+  readonly conversation?: string;
+}
+
+const ENDLESS = Number.POSITIVE_INFINITY;
+
+/**
+ * Reads a conversation back from its journal: the loop is a fold, so its events give its messages again. A run that
+ * broke off is closed as one that was stopped; its open calls count as not answered.
+ *
+ * @param events of a trace, in order; runs of one conversation follow one another
+ * @throws BridleError `messages_invalid` when the events give none, as they were changed
+ */
+export async function replay(events: AsyncIterable<TraceEvent> | Iterable<TraceEvent>): Promise<Replayed> {
+  const player = new Player();
+  let conversation: string | undefined;
+  for await (const event of events) {
+    if (event.type === 'call') conversation ??= event.call.conversation;
+    if (event.type === 'decided') conversation ??= event.intent.conversation;
+    player.take(event);
+  }
+  return { messages: player.messages(), ...(conversation !== undefined && { conversation }) };
+}
+
+class Player {
+  #before: readonly Json[] = [];
+  #state: LoopState | null = null;
+  /** Calls that were begun. */
+  #begun = new Set<string>();
+
+  take(event: TraceEvent): void {
+    switch (event.type) {
+      case 'input':
+        this.#close(event.at, 'broken_off');
+        this.#state = step(initialState(CONFIG, this.#transcript()), event).state;
+        return;
+      case 'end':
+        this.#close(event.at, event.how);
+        return;
+      case 'model':
+        this.#step(withCallsKnown(this.#state, event.message), event);
+        return;
+      case 'intent':
+        this.#begun.add(event.callId);
+        return;
+      case 'outcome':
+      case 'limit':
+      case 'abort':
+      case 'edit':
+        this.#step(this.#state, event);
+        return;
+      case 'run':
+      case 'decided':
+      case 'call':
+        return;
+    }
+  }
+
+  messages(): readonly Json[] {
+    this.#close(0, 'broken_off');
+    return this.#before;
+  }
+
+  #step(state: LoopState | null, event: Parameters<typeof step>[1]): void {
+    if (state !== null) this.#state = step(state, event).state;
+  }
+
+  /** A run that the log leaves open ended by a limit that is in no event of the fold, or broke off. */
+  #close(at: number, how: string): void {
+    if (this.#state === null) return;
+    const detail = { by: 'caller', message: how };
+    if (this.#state.end === null) {
+      this.#step(this.#state, { v: 1, at, type: how === 'limit' ? 'limit' : 'abort', detail });
+    }
+    // What is still out doesn't come back; what was never begun had no effect.
+    for (const call of this.#state?.running ?? []) {
+      const outcome = this.#begun.has(call.id) ? LOST : NOT_RUN;
+      this.#step(this.#state, { v: 1, at, type: 'outcome', callId: call.id, outcome });
+    }
+    this.#before = this.#state?.transcript.messages ?? this.#before;
+    this.#state = null;
+  }
+
+  #transcript(): ReadyTranscript {
+    const read = readMessages(this.#before);
+    if ('problem' in read) {
+      throw new BridleError('messages_invalid', `This journal gives no conversation: ${read.problem}.`, {
+        hint: 'Its file was changed, or is of another version: begin a new conversation.',
+      });
+    }
+    return read;
+  }
+}
+
+const LOST = failed('The run broke off while this call ran. Whether it took effect is not known.', 'unknown');
+const NOT_RUN = failed('This call was not run: the run was stopped. It had no effect.', 'not_executed');
+
+function failed(message: string, executed: Executed): Outcome {
+  const retryable = executed === 'not_executed';
+  return { kind: 'failed', failure: { category: 'transient', retryable, message, executed, attempts: [] } };
+}
+
+/** The journal says what happened; nothing may be refused a second time, or in another order. */
+const CONFIG: LoopConfig = {
+  tools: [],
+  limits: effectiveLimits({
+    turns: ENDLESS,
+    toolCalls: ENDLESS,
+    ms: ENDLESS,
+    identicalFailures: ENDLESS,
+    pauses: ENDLESS,
+  }),
+  maxTokens: 1,
+  maxTokensRetry: 2,
+  parallel: ENDLESS,
+  askTool: ASK_USER,
+};
+
+/** Outcomes are taken in the order in which they came: as far as the fold is concerned, all calls ran side by side. */
+function withCallsKnown(state: LoopState | null, message: Json): LoopState | null {
+  if (state === null) return null;
+  const content = typeof message === 'object' && message !== null && !Array.isArray(message) ? message.content : null;
+  const names = (Array.isArray(content) ? content : []).flatMap((block) =>
+    typeof block === 'object' && block !== null && !Array.isArray(block) && typeof block.name === 'string'
+      ? [block.name]
+      : [],
+  );
+  const tools: LoopTool[] = names.map((name) => ({ name, entry: null, effect: 'read' }));
+  return { ...state, tools };
+}

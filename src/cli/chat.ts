@@ -1,0 +1,213 @@
+import type { AgentOptions } from '../agent/index.ts';
+import type { Identity } from '../contracts/index.ts';
+import { refuseAsker } from '../dispatch/index.ts';
+import { terminalAsker } from '../host/index.ts';
+import { resolveModel } from '../models/index.ts';
+import { BridleError, printable } from '../tools/index.ts';
+import type { ChatContext } from './chat/chat-context.ts';
+import { ChatSession } from './chat/chat-session.ts';
+import { chooseSession, resumeSession } from './chat/commands.ts';
+import { openKeyboard } from './chat/keyboard.ts';
+import { lineEditor } from './chat/line-editor.ts';
+import { pipeLoop } from './chat/pipe-loop.ts';
+import { openScreen } from './chat/screen.ts';
+import { sessionRules } from './chat/session-rules.ts';
+import { findSession, listSessions, sessionsDir } from './chat/sessions.ts';
+import { type TerminalLoop, terminalLoop } from './chat/terminal-loop.ts';
+import { turnView } from './chat/turn-view.ts';
+import type { CommandIo, ParsedCommand } from './command.ts';
+import { closingOnAbort, interruptible } from './interrupt.ts';
+import { flag, numberOption, stringOption } from './parse.ts';
+import { HOW_TO_ALLOW, hiddenByPlan, systemFor } from './run.ts';
+import { styleFor } from './style.ts';
+import { isAttended, openWorkspace, reasonLine } from './workspace.ts';
+
+/** `bridle chat [--continue | --resume [ID]]`. */
+export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number> {
+  const [id] = parsed.positionals;
+  if (id !== undefined && !flag(parsed, 'resume')) {
+    throw new BridleError('usage', `'bridle chat' takes no '${printable(id)}'.`, {
+      hint: 'What you want to say is asked for. An id of a session goes with --resume.',
+    });
+  }
+  if (flag(parsed, 'resume') && flag(parsed, 'continue')) {
+    throw new BridleError('usage', 'Give either --resume or --continue.');
+  }
+  return isAttended(io) ? atTerminal(parsed, io) : inPipe(parsed, io);
+}
+
+/** What the options say, read before anything is started. */
+async function settings(parsed: ParsedCommand, io: CommandIo) {
+  const turns = numberOption(parsed, 'max-turns');
+  const spec = stringOption(parsed, 'model') ?? (io.env.BRIDLE_MODEL || undefined);
+  const name = stringOption(parsed, 'agent') ?? 'main';
+  const who: Identity = { agent: name, via: 'terminal' };
+  return {
+    model: await resolveModel(spec ?? 'offline'),
+    isDefault: spec === undefined,
+    who,
+    limits: turns ? { turns } : {},
+  };
+}
+
+async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number> {
+  const { model, isDefault, who, limits } = await settings(parsed, io);
+  const style = styleFor(io.stderr, io.env);
+  const screen = openScreen(io);
+  let loop: TerminalLoop | undefined;
+  // At once, so that what a question was about doesn't go on meanwhile; before the loop it is the signal that stops all.
+  const raise = () => {
+    if (loop?.interrupt() !== true) process.kill(process.pid, 'SIGINT');
+  };
+  const keyboard = openKeyboard(io.stdin, raise);
+  const editor = lineEditor({
+    keyboard,
+    screen,
+    output: io.stderr,
+    marksPastes: io.env.TERM !== 'dumb',
+    onInterrupt: raise,
+  });
+  const work = async (signal: AbortSignal): Promise<number> => {
+    const workspace = await openWorkspace(parsed, io, signal, editor);
+    const view = turnView(screen, style, true);
+    const rules = sessionRules(workspace.project.layers, workspace.compiled.mode);
+    const agent: ChatAgent = {
+      name: who.agent,
+      via: 'terminal',
+      sources: workspace.sources,
+      policy: rules.policy,
+      asker: terminalAsker({ prompter: editor, always: rules.always }),
+      input: workspace.input,
+      system: systemFor(workspace.project.root),
+      limits,
+      recorder: view.recorder,
+    };
+    const { root } = workspace.project;
+    const dir = sessionsDir(io);
+    let session: ChatSession | undefined;
+    try {
+      if (workspace.servers.length > 0) screen.lines(style.dim('starting the servers…'));
+      const opened = await closingOnAbort(signal, workspace.close, () =>
+        ChatSession.open({ agent, dir, project: root }, model),
+      );
+      session = opened;
+      signal.throwIfAborted();
+      for (const reason of [
+        ...opened.agent.catalog.problems(),
+        ...workspace.notes(),
+        ...hiddenByPlan(workspace, opened.agent),
+      ]) {
+        screen.lines(`${style.yellow('warning:')} ${reasonLine(reason)}`);
+      }
+      const chat: ChatContext = {
+        session: opened,
+        workspace,
+        policy: rules.policy,
+        who,
+        view,
+        style,
+        sessionsDir: dir,
+        project: root,
+        prompter: editor,
+        say: (text) => screen.lines(text),
+        print: (text) => screen.verbatim(text),
+        columns: () => screen.columns(),
+      };
+      banner(chat, isDefault);
+      await goOn(parsed, chat, signal);
+      loop = terminalLoop({ chat, editor, screen, env: io.env, signal });
+      return await loop.run();
+    } finally {
+      loop = undefined;
+      await session?.close();
+      if ((session?.lost ?? 0) > 0)
+        screen.lines(style.yellow(`${session?.lost} lines of this session could not be written`));
+      await workspace.close();
+    }
+  };
+  try {
+    return await interruptible(work, io, (name) => name === 'SIGINT' && loop?.interrupt() === true);
+  } finally {
+    keyboard.close();
+  }
+}
+
+type ChatAgent = Omit<AgentOptions, 'model' | 'askUser'>;
+
+async function inPipe(parsed: ParsedCommand, io: CommandIo): Promise<number> {
+  const { model, who, limits } = await settings(parsed, io);
+  if (flag(parsed, 'resume') && parsed.positionals.length === 0) {
+    throw new BridleError('usage', '--resume needs the id of a session where nobody can be asked.', {
+      hint: '--continue takes the last one of this folder.',
+    });
+  }
+  const style = styleFor({ isTTY: false }, {});
+  const screen = openScreen(io, Number.POSITIVE_INFINITY);
+  return interruptible(async (signal) => {
+    const workspace = await openWorkspace(parsed, io, signal);
+    const view = turnView(screen, style, false);
+    const agent: ChatAgent = {
+      name: who.agent,
+      via: 'terminal',
+      sources: workspace.sources,
+      policy: workspace.compiled.policy,
+      asker: refuseAsker(HOW_TO_ALLOW),
+      input: workspace.input,
+      system: systemFor(workspace.project.root),
+      limits,
+      recorder: view.recorder,
+    };
+    const { root } = workspace.project;
+    const dir = sessionsDir(io);
+    let session: ChatSession | undefined;
+    try {
+      session = await closingOnAbort(signal, workspace.close, () =>
+        ChatSession.open({ agent, dir, project: root }, model),
+      );
+      signal.throwIfAborted();
+      for (const reason of [...session.agent.catalog.problems(), ...workspace.notes()])
+        screen.lines(`warning: ${reasonLine(reason)}`);
+      const chat: ChatContext = {
+        session,
+        workspace,
+        policy: workspace.compiled.policy,
+        who,
+        view,
+        style,
+        sessionsDir: dir,
+        project: root,
+        prompter: undefined,
+        say: (text) => screen.lines(text),
+        print: (text) => screen.verbatim(text),
+        columns: () => 80,
+      };
+      await goOn(parsed, chat, signal);
+      return await pipeLoop(chat, io.stdin, signal);
+    } finally {
+      await session?.close();
+      await workspace.close();
+    }
+  }, io);
+}
+
+/** `--continue` and `--resume`. */
+async function goOn(parsed: ParsedCommand, chat: ChatContext, signal: AbortSignal): Promise<void> {
+  const [id] = parsed.positionals;
+  if (flag(parsed, 'continue')) {
+    const [last] = await listSessions(chat.sessionsDir, chat.project);
+    if (last) await resumeSession(last, chat);
+    else chat.say('There is no chat of this folder to go on with; this one begins anew.');
+  } else if (flag(parsed, 'resume')) {
+    const chosen = id === undefined ? await chooseSession(chat, signal) : await findSession(chat.sessionsDir, id);
+    if (chosen) await resumeSession(chosen, chat);
+  }
+}
+
+function banner({ session, workspace, say, style }: ChatContext, isDefault: boolean): void {
+  const { agent } = session;
+  const count = (all: number, what: string) => `${all} ${what}${all === 1 ? '' : 's'}`;
+  const servers = count(workspace.servers.length, 'server');
+  const what = isDefault ? 'the offline planner, no language model (/model claude-… for a real one)' : agent.model.id;
+  say(style.dim(`model: ${printable(what)}`));
+  say(style.dim(`${servers}, ${count(agent.tools().length, 'tool')}; /help for what can be done, Ctrl-D to leave`));
+}

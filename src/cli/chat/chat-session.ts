@@ -1,0 +1,213 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type Agent,
+  type AgentOptions,
+  createAgent,
+  type RunOptions,
+  type RunResult,
+  replay,
+} from '../../agent/index.ts';
+import type { Json, Model, TraceEvent } from '../../contracts/index.ts';
+import { createTrace, readTrace, type Trace } from '../../dispatch/index.ts';
+import { runId } from '../run.ts';
+import { portable } from './portable.ts';
+import { projectNote, type SessionSummary } from './sessions.ts';
+
+/** What a session has taken so far, what was resumed included. */
+export interface SessionTotals {
+  readonly turns: number;
+  readonly calls: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** US dollars; undefined once the price of a part isn't known. */
+  readonly costUsd: number | undefined;
+}
+
+export interface ChatSessionOptions {
+  /** For the agent, apart from its model. */
+  readonly agent: Omit<AgentOptions, 'model' | 'askUser'>;
+  readonly dir: string;
+  readonly project: string;
+}
+
+const NOTHING: SessionTotals = { turns: 0, calls: 0, inputTokens: 0, outputTokens: 0, costUsd: 0 };
+
+/** One chat: an agent, what has been said to it, and the file that has it all. Begins with what is said first. */
+export class ChatSession {
+  readonly #options: ChatSessionOptions;
+  #agent: Agent;
+  #messages: readonly Json[] = [];
+  #conversation: string = randomUUID();
+  #trace: Trace | null = null;
+  /** The file to go on in, when a session was resumed and nothing has been said since. */
+  #id: string | null = null;
+  #totals: SessionTotals = NOTHING;
+
+  private constructor(options: ChatSessionOptions, agent: Agent) {
+    this.#options = options;
+    this.#agent = agent;
+  }
+
+  /** Starts every server and waits for its tools. */
+  static async open(options: ChatSessionOptions, model: Model): Promise<ChatSession> {
+    return new ChatSession(options, await agentFor(options, model));
+  }
+
+  get agent(): Agent {
+    return this.#agent;
+  }
+
+  get totals(): SessionTotals {
+    return this.#totals;
+  }
+
+  /** The session's id, once something was said in it. */
+  get id(): string | null {
+    return this.#id;
+  }
+
+  /** True when there is something that the next turn goes on from. */
+  get hasMessages(): boolean {
+    return this.#messages.length > 0;
+  }
+
+  /** One turn, to its end. Never rejects because of what goes wrong in it. */
+  async send(text: string, options: Pick<RunOptions, 'signal' | 'onProgress'>): Promise<RunResult> {
+    const trace = await this.#journal(text);
+    const result = await this.#agent.run(text, {
+      ...options,
+      messages: this.#messages,
+      conversation: this.#conversation,
+      trace,
+    }).result;
+    this.#messages = result.messages;
+    this.#totals = added(this.#totals, result);
+    return result;
+  }
+
+  /** Forgets what was said; the next turn begins another session. */
+  async clear(): Promise<void> {
+    await this.#trace?.close();
+    this.#trace = null;
+    this.#id = null;
+    this.#messages = [];
+    this.#conversation = randomUUID();
+    this.#totals = NOTHING;
+  }
+
+  /** @returns whether the conversation goes on; else the next turn begins another */
+  async useModel(model: Model): Promise<'kept' | 'begun_anew'> {
+    const carried = model.id === this.#agent.model.id ? this.#messages : portable(this.#messages);
+    const agent = await agentFor(this.#options, model);
+    await this.#agent.close();
+    this.#agent = agent;
+    if (carried === null) {
+      await this.clear();
+      return 'begun_anew';
+    }
+    this.#messages = carried;
+    this.#trace?.event({ v: 1, at: Date.now(), type: 'edit', detail: { model: model.id } });
+    return 'kept';
+  }
+
+  /**
+   * Goes on where a session was left.
+   *
+   * @returns whether the model that is in use can read it; when it can't, nothing has changed
+   */
+  async resume(session: SessionSummary): Promise<boolean> {
+    // What was said last may still be on its way to the file; it is opened again with the next turn.
+    await this.#trace?.close();
+    this.#trace = null;
+    const events: TraceEvent[] = [];
+    for await (const event of readTrace(session.file)) events.push(event);
+    const { messages, conversation } = await replay(events);
+    const readable = lastModel(session, events) === this.#agent.model.id ? messages : portable(messages);
+    if (readable === null) return false;
+    await this.clear();
+    this.#messages = readable;
+    this.#conversation = conversation ?? this.#conversation;
+    this.#id = session.id;
+    this.#totals = totalsOf(events);
+    return true;
+  }
+
+  /** Lists all servers' tools again. */
+  async refresh(signal: AbortSignal): Promise<void> {
+    await this.#agent.catalog.refresh(signal);
+  }
+
+  async close(): Promise<void> {
+    await this.#agent.close();
+    await this.#trace?.close();
+  }
+
+  /** Lines of the journal that could not be written. */
+  get lost(): number {
+    return this.#trace?.lost() ?? 0;
+  }
+
+  async #journal(task: string): Promise<Trace> {
+    if (this.#trace) return this.#trace;
+    const { dir, project } = this.#options;
+    const isNew = this.#id === null;
+    const run = this.#id ?? runId();
+    const { name, model } = this.#agent;
+    const trace = await createTrace({ dir, run, agent: name, model: model.id, task });
+    if (isNew) trace.event({ v: 1, at: Date.now(), type: 'edit', detail: projectNote(project) });
+    else trace.event({ v: 1, at: Date.now(), type: 'edit', detail: { model: model.id } });
+    this.#trace = trace;
+    this.#id = run;
+    return trace;
+  }
+}
+
+function agentFor({ agent }: ChatSessionOptions, model: Model): Promise<Agent> {
+  // The offline planner marks its questions itself; other models say so by calling a tool.
+  return createAgent({ ...agent, model, askUser: model.id !== 'offline' });
+}
+
+/** The model that spoke last, as far as the journal says. */
+function lastModel({ model }: SessionSummary, events: readonly TraceEvent[]): string {
+  const noted = events.flatMap((event) => (event.type === 'edit' ? [memberOf(event.detail, 'model')] : []));
+  const last = noted.filter((each) => typeof each === 'string').at(-1);
+  return typeof last === 'string' ? last : model;
+}
+
+function totalsOf(events: readonly TraceEvent[]): SessionTotals {
+  let totals = NOTHING;
+  for (const event of events) {
+    if (event.type !== 'end') continue;
+    const usage = memberOf(event.detail, 'usage') ?? null;
+    const costUsd = memberOf(usage, 'costUsd');
+    totals = added(totals, {
+      calls: numberOf(memberOf(event.detail, 'calls')),
+      usage: {
+        inputTokens: numberOf(memberOf(usage, 'inputTokens')),
+        outputTokens: numberOf(memberOf(usage, 'outputTokens')),
+        ...(typeof costUsd === 'number' && { costUsd }),
+      },
+    });
+  }
+  return totals;
+}
+
+function added(totals: SessionTotals, { calls, usage }: Pick<RunResult, 'calls' | 'usage'>): SessionTotals {
+  const { costUsd } = usage;
+  return {
+    turns: totals.turns + 1,
+    calls: totals.calls + calls,
+    inputTokens: totals.inputTokens + usage.inputTokens,
+    outputTokens: totals.outputTokens + usage.outputTokens,
+    costUsd: totals.costUsd === undefined || costUsd === undefined ? undefined : totals.costUsd + costUsd,
+  };
+}
+
+function memberOf(value: Json, name: string): Json | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  return Object.hasOwn(value, name) ? value[name] : undefined;
+}
+
+function numberOf(value: Json | undefined): number {
+  return typeof value === 'number' ? value : 0;
+}

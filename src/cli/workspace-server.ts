@@ -1,0 +1,94 @@
+import type { Reason, Source, ToolListing } from '../contracts/index.ts';
+import type { McpSourceOptions } from '../mcp/client/index.ts';
+import { type HttpConnection, mcpSource, type StdioConnection } from '../mcp/client/index.ts';
+
+/** However the server is reached. */
+export type ServerConnection = StdioConnection | HttpConnection;
+
+/** A configured server that can be restarted, switched off and on again while an agent has its tools. */
+export interface WorkspaceServer {
+  readonly key: string;
+  /** Stays the same over every restart. */
+  readonly source: Source;
+  readonly isEnabled: boolean;
+  /** The connection in use. */
+  readonly connection: ServerConnection;
+  /** Ends the server and starts it anew. Rejects with McpError when it doesn't start. */
+  reconnect(signal: AbortSignal): Promise<void>;
+  /** Ends the server; its tools are gone until it is enabled. */
+  disable(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * @param connect makes a connection that has not started yet
+ * @param options previews of the server's tools
+ */
+export function workspaceServer(
+  key: string,
+  connect: () => ServerConnection,
+  options: McpSourceOptions,
+): WorkspaceServer {
+  const listeners = new Set<() => void>();
+  const tell = () => {
+    for (const listener of [...listeners]) listener();
+  };
+  let isEnabled = true;
+  let connection = connect();
+  let inner = mcpSource(connection, options);
+  let unfollow = inner.onChange(tell);
+
+  const replace = async () => {
+    unfollow();
+    await connection.close();
+    connection = connect();
+    inner = mcpSource(connection, options);
+    unfollow = inner.onChange(tell);
+  };
+
+  return {
+    key,
+    get isEnabled() {
+      return isEnabled;
+    },
+    get connection() {
+      return connection;
+    },
+    source: {
+      server: connection.server,
+      limits: connection.limits,
+      async list(signal): Promise<ToolListing> {
+        return isEnabled ? inner.list(signal) : { tools: [], setAside: [{ tool: '*', reasons: [disabled(key)] }] };
+      },
+      async call(tool, args, ctx) {
+        if (isEnabled) return inner.call(tool, args, ctx);
+        const message = disabled(key).text;
+        const executed = 'not_executed';
+        return {
+          kind: 'failure',
+          failure: { category: 'permission', retryable: false, message, executed, attempts: [] },
+        };
+      },
+      onChange(listener) {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+    },
+    async reconnect(signal) {
+      await replace();
+      isEnabled = true;
+      await connection.connect(signal);
+      tell();
+    },
+    async disable() {
+      isEnabled = false;
+      await replace();
+      tell();
+    },
+    close: () => connection.close(),
+  };
+}
+
+function disabled(key: string): Reason {
+  return { room: 'cli', code: 'server_disabled', text: `Server "${key}" was disabled in this session.` };
+}
