@@ -2,13 +2,14 @@ import { sha256 } from '../tools/index.ts';
 import type { BridleFile } from './bridle-json.ts';
 import type { ConfigFile } from './config-file.ts';
 import type { McpEntry, McpFile, StdioEntry } from './mcp-json.ts';
+import type { NamedFile } from './named-files.ts';
 import { variablesUsed } from './server-entry.ts';
 import type { TrustRecord } from './trust-store.ts';
 import { shellLine, visibleText } from './visible-text.ts';
 
 /** One thing that a project would do or loosen once it is trusted. */
 export interface TrustItem {
-  readonly kind: 'server' | 'allow' | 'preview';
+  readonly kind: 'server' | 'program' | 'allow' | 'preview';
   /** Unique within the project, e.g. `server fs`. */
   readonly name: string;
   readonly hash: string;
@@ -50,14 +51,20 @@ const CREDENTIAL = /TOKEN|SECRET|PASSWORD|_KEY$/i;
  * preview.
  *
  * @param known the last approval of this folder, if any
+ * @param programs files of the project that its servers' commands name
  */
 export function describeTrust(
   root: string,
   files: { readonly mcp?: ConfigFile | undefined; readonly bridle?: ConfigFile | undefined },
   read: { readonly mcp?: McpFile | undefined; readonly bridle?: BridleFile | undefined },
   known: TrustRecord | undefined,
+  programs: readonly NamedFile[] = [],
 ): TrustRequest {
-  const drafts = [...(read.mcp?.entries ?? []).flatMap(serverItem), ...(read.bridle ? bridleItems(read.bridle) : [])];
+  const drafts = [
+    ...(read.mcp?.entries ?? []).flatMap(serverItem),
+    ...programs.map(programItem),
+    ...(read.bridle ? bridleItems(read.bridle) : []),
+  ];
   const items = drafts.map((draft) => ({ ...draft, state: stateOf(draft, known) }));
   const hashes = new Map<string, string>();
   if (files.mcp) hashes.set('.mcp.json', files.mcp.hash);
@@ -95,6 +102,12 @@ function serverItem(entry: McpEntry): readonly Draft[] {
       lines: [`server ${shellLine([entry.key])} at ${visibleText(entry.url)} (not started yet)`],
     },
   ];
+}
+
+function programItem({ path, hash, servers }: NamedFile): Draft {
+  const of = servers.map((key) => shellLine([key])).join(', ');
+  const lines = [`file ${shellLine([path])} of this folder, named by the command of ${of}`];
+  return { kind: 'program', name: visibleText(`file ${path}`), hash, lines };
 }
 
 function stdioLines(entry: StdioEntry): readonly string[] {

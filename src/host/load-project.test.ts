@@ -6,6 +6,7 @@ import { compilePolicy } from '../policy/index.ts';
 import type { TrustRequest } from './describe-trust.ts';
 import { type LoadProjectOptions, loadProject } from './load-project.ts';
 import { previewsFor } from './previews.ts';
+import { serverPlaces } from './server-places.ts';
 import { type TrustAsker, trustText } from './trust-prompt.ts';
 
 let base = '';
@@ -28,6 +29,7 @@ const load = (more: Partial<LoadProjectOptions> = {}) =>
     env: { TOKEN: 'secret-value' },
     configDir: join(base, 'config'),
     stateDir: join(base, 'state'),
+    managedFile: join(base, 'managed.json'),
     ...more,
   });
 const keys = (servers: readonly { readonly key: string }[]) => servers.map(({ key }) => key);
@@ -253,5 +255,107 @@ describe("the user's own file", () => {
   test('one that cannot be read stops everything, as its denies would be lost', async () => {
     put('config/bridle.json', '{"permissions": {"deny": ["x"]');
     await expect(load()).rejects.toMatchObject({ code: 'config_not_json' });
+  });
+});
+
+describe('scopes', () => {
+  const local = () => serverPlaces(project, { env: {}, configDir: join(base, 'config') }).local.slice(base.length + 1);
+  const server = (command: string, names: readonly string[] = ['a']) => ({
+    mcpServers: Object.fromEntries(names.map((name) => [name, { command }])),
+  });
+  const winners = async (more: Partial<LoadProjectOptions> = {}) =>
+    (await load({ trustProject: true, ...more })).servers.map(({ key, scope, command }) => [key, scope, command]);
+
+  test('managed goes before local before project before user before plugin, and the whole entry of the winner counts', async () => {
+    const plugins = [{ name: 'p', file: join(base, 'plugin.json') }];
+    put('config/mcp.json', {
+      mcpServers: { a: { command: 'u', args: ['x'], env: { A: '1' } }, plugin_p_a: { command: 'u' } },
+    });
+    put('plugin.json', server('p', ['a', 'b']));
+    expect(await winners({ plugins })).toEqual([
+      ['a', 'user', 'u'],
+      ['plugin_p_a', 'user', 'u'],
+      ['plugin_p_b', 'plugin', 'p'],
+    ]);
+    put('project/.mcp.json', server('pr'));
+    expect((await winners())[0]).toEqual(['a', 'project', 'pr']);
+    put(local(), server('l'));
+    expect((await winners())[0]).toEqual(['a', 'local', 'l']);
+    put('named.json', server('n'));
+    expect((await winners({ mcpConfigFiles: [join(base, 'named.json')] }))[0]).toEqual(['a', 'local', 'n']);
+    put('managed.json', server('m'));
+    const loaded = await load({ trustProject: true, mcpConfigFiles: [join(base, 'named.json')] });
+    expect(loaded.servers[0]).toMatchObject({ key: 'a', scope: 'managed', command: 'm', args: [], env: {} });
+    expect(loaded.listed.filter(({ key }) => key === 'a').map(({ scope, state }) => [scope, state])).toEqual([
+      ['managed', 'ready'],
+      ['local', 'shadowed'],
+      ['local', 'shadowed'],
+      ['project', 'shadowed'],
+      ['user', 'shadowed'],
+    ]);
+  });
+
+  test("the person's own servers start without a question, in every folder or in this one only", async () => {
+    put('config/mcp.json', server('u', ['everywhere']));
+    put(local(), server('l', ['here']));
+    expect(keys((await load()).servers)).toEqual(['here', 'everywhere']);
+    put('other/.git/x', '');
+    expect(keys((await load({ cwd: join(base, 'other') })).servers)).toEqual(['everywhere']);
+  });
+
+  test("an untrusted project's server does not take the place of the person's own", async () => {
+    put('config/mcp.json', server('mine'));
+    put('project/.mcp.json', server('theirs'));
+    const loaded = await load({ untrusted: 'leave' });
+    expect(loaded.servers.map(({ command }) => command)).toEqual(['mine']);
+    expect(loaded.listed.map(({ scope, state }) => [scope, state])).toEqual([
+      ['project', 'untrusted'],
+      ['user', 'ready'],
+    ]);
+  });
+
+  test('a server that the person turned off here stays off, whatever scope it is of', async () => {
+    put('config/mcp.json', server('u', ['a', 'b']));
+    put(local(), { project, disabled: ['a', 7, 'none'] });
+    const loaded = await load();
+    expect(keys(loaded.servers)).toEqual(['b']);
+    expect(loaded.notStarted).toMatchObject([{ key: 'a', reasons: [{ code: 'disabled' }] }]);
+    expect(loaded.warnings).toEqual([]);
+  });
+
+  test('a plugin finds its own folder', async () => {
+    put('plug/mcp.json', server(`\${CLAUDE_PLUGIN_ROOT}/bin/s`));
+    const { servers } = await load({ plugins: [{ name: 'p', file: join(base, 'plug', 'mcp.json') }] });
+    expect(servers[0]?.command).toBe(join(base, 'plug', 'bin', 's'));
+  });
+});
+
+describe('files that a command names', () => {
+  const SCRIPT = { mcpServers: { s: { command: 'node', args: ['server.js'] } } };
+
+  test('are part of what is trusted: one that changes is asked about again, by its name', async () => {
+    put('project/.mcp.json', SCRIPT);
+    put('project/server.js', 'one');
+    const first = answering(true);
+    await load({ askTrust: first.ask });
+    expect(first.asked[0] && trustText(first.asked[0])).toContain(
+      'file server.js of this folder, named by the command of s',
+    );
+    expect(await load()).toMatchObject({ trusted: true });
+    put('project/server.js', 'two');
+    await expect(load()).rejects.toMatchObject({ code: 'project_not_trusted' });
+    const again = answering(true);
+    await load({ askTrust: again.ask });
+    const text = again.asked[0] ? trustText(again.asked[0]) : '';
+    expect(text).toContain('CHANGED: file server.js');
+    expect(text).toContain('as before: server s runs:');
+    expect(await load()).toMatchObject({ trusted: true });
+  });
+
+  test('count also when they appear later', async () => {
+    put('project/.mcp.json', SCRIPT);
+    await load({ askTrust: answering(true).ask });
+    put('project/server.js', 'one');
+    await expect(load()).rejects.toMatchObject({ code: 'project_not_trusted' });
   });
 });

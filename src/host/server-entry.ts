@@ -3,11 +3,12 @@ import type { Reason } from '../contracts/index.ts';
 import { expand, MODEL_KEYS } from './expand.ts';
 import type { StdioEntry } from './mcp-json.ts';
 import { hostReason } from './reason.ts';
+import type { ServerScope } from './server-places.ts';
 
 /** A server ready to be connected to, in the shape that the stdio client takes. */
 export interface ServerEntry {
   readonly key: string;
-  readonly scope: 'managed' | 'user' | 'project' | 'local';
+  readonly scope: ServerScope;
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;

@@ -7,5 +7,6 @@ export { McpError, type RpcError } from './errors.ts';
 export { listAll } from './list-all.ts';
 export { type McpSourceOptions, mcpSource } from './mcp-source.ts';
 export { installExitHooks } from './process-group.ts';
+export { commandLine } from './secrets.ts';
 export { type StdioServer, serverFingerprint } from './server.ts';
 export { closeAll, connectStdio, type StdioConnection, type StdioOptions } from './stdio-connection.ts';
