@@ -10,13 +10,15 @@ const LOCK_TRIES = 750;
 /**
  * Writes a file whole or not at all: to a new file beside it, which is then moved into its place.
  *
- * @param mode permissions of the new file, e.g. `0o600`
+ * @param mode permissions of the new file, e.g. `0o600`; a new file gets no more than the umask leaves
+ * @param isKept `mode` is that of the file which is replaced, so it holds whatever the umask is
  */
-export async function replaceFile(file: string, text: string, mode: number): Promise<void> {
+export async function replaceFile(file: string, text: string, mode: number, isKept = false): Promise<void> {
   const next = `${file}.${randomUUID()}`;
   try {
     const handle = await open(next, 'wx', mode);
     try {
+      if (isKept) await handle.chmod(mode);
       await handle.writeFile(text);
       await handle.sync();
     } finally {
