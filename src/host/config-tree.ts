@@ -1,6 +1,6 @@
 import type { Node } from 'jsonc-parser';
 import type { Json, Reason } from '../contracts/index.ts';
-import type { ConfigFile } from './config-file.ts';
+import { type ConfigFile, parseConfig } from './config-file.ts';
 import { nearestKey } from './nearest-key.ts';
 import { hostReason } from './reason.ts';
 
@@ -90,4 +90,9 @@ export function rawEntries(file: ConfigFile, name: string): ReadonlyMap<string, 
     if (key && value) entries.set(String(key.value), jsonOf(value));
   }
   return entries;
+}
+
+/** An object written as JSON, as in a configuration file. @throws BridleError as `parseConfig` */
+export function parseJsonc(text: string): Json {
+  return jsonOf(parseConfig('the text', text).root);
 }

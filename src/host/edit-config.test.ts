@@ -36,6 +36,21 @@ describe('the text of a file', () => {
     );
   });
 
+  test.each([
+    ['{\n  "m": {\n    "a": 1, // first\n    "b": 2 // second\n  }\n}\n', '{\n  "m": {\n    "a": 1 // first\n  }\n}\n'],
+    [
+      '{\n  "m": {\n    // about b\n    "b": 2,\n    "c": 3,\n  },\n}\n',
+      '{\n  "m": {\n    // about b\n    "c": 3,\n  },\n}\n',
+    ],
+    ['{"m":{"a":1,"b":2}}', '{"m":{"a":1}}'],
+    ['{"m":{"b":{"x":[1]}, "c":3}}', '{"m":{"c":3}}'],
+    ['{"m":{"b":2}}', '{"m":{}}'],
+    ['{"m":{"a":1,"b":2 /* x */ ,}}', '{"m":{"a":1,/* x */ }}'],
+    ['{"m":{"a":1}}', '{"m":{"a":1}}'],
+  ])('loses a member that is taken out, and nothing else: %j', (text, after) => {
+    expect(change(text, put(['m', 'b'], undefined))).toBe(after);
+  });
+
   test('an empty file, one with blanks and one that is an empty object take a first value', () => {
     for (const text of ['', '  \n', '{}', '{\n}\n']) {
       expect(JSON.parse(change(text, put(['a', 'b'], [1])))).toEqual({ a: { b: [1] } });

@@ -1,7 +1,16 @@
 import { constants } from 'node:fs';
 import { access, readFile, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
-import { applyEdits, type FormattingOptions, findNodeAtLocation, modify, type Node, parseTree } from 'jsonc-parser';
+import {
+  applyEdits,
+  createScanner,
+  type Edit,
+  type FormattingOptions,
+  findNodeAtLocation,
+  modify,
+  type Node,
+  parseTree,
+} from 'jsonc-parser';
 import type { Json } from '../contracts/index.ts';
 import { makePrivateDir } from '../store/index.ts';
 import { BridleError, canonicalJson, isBridleError } from '../tools/index.ts';
@@ -120,11 +129,50 @@ function same(node: Node | undefined, value: Json | undefined): boolean {
 
 function withEdit(text: string, { path, value, append }: ConfigEdit): string {
   const formattingOptions = styleOf(text);
-  const after = value === undefined ? undefined : afterComment(text, path, value, append === true);
+  if (value === undefined) return without(text, path);
+  const after = afterComment(text, path, value, append === true);
   if (after !== undefined) return after;
   const segments = append === true ? [...path, -1] : [...path];
   return applyEdits(text, modify(text, segments, value, { formattingOptions, isArrayInsertion: append === true }));
 }
+
+/**
+ * Takes a member out with its line and the comment on it; comments on other lines stay. A comma that would then stand at
+ * the end goes too, as other programs that read the file may not take it.
+ */
+function without(text: string, path: readonly string[]): string {
+  const root = parseTree(text, [], { allowTrailingComma: true });
+  const member = root && findNodeAtLocation(root, [...path])?.parent;
+  const siblings = member?.parent?.children;
+  if (!member || !siblings) return text;
+  const before = siblings[siblings.indexOf(member) - 1];
+  let start = member.offset;
+  let end = start + member.length;
+  const edits: Edit[] = [];
+  const own = commaAfter(text, end);
+  if (own === undefined) {
+    const comma = before && commaAfter(text, before.offset + before.length);
+    if (comma !== undefined) edits.push({ offset: comma, length: 1, content: '' });
+  } else if (/^[ \t]*$/.test(text.slice(end, own))) end = own + 1;
+  else edits.push({ offset: own, length: 1, content: '' });
+  const lineStart = text.lastIndexOf('\n', start - 1) + 1;
+  const rest = /^[ \t]*(?:\/\/[^\r\n]*|\/\*[^\r\n]*?\*\/)?[ \t]*(?:\r?\n|$)/.exec(text.slice(end))?.[0];
+  if (rest !== undefined && /^[ \t]*$/.test(text.slice(lineStart, start))) {
+    start = lineStart;
+    end += rest.length;
+  } else end += /^[ \t]*/.exec(text.slice(end))?.[0].length ?? 0;
+  return applyEdits(text, [...edits, { offset: start, length: end - start, content: '' }]);
+}
+
+/** Where the comma behind a value stands, if there is one before the next value or bracket. */
+function commaAfter(text: string, offset: number): number | undefined {
+  const scanner = createScanner(text, true);
+  scanner.setPosition(offset);
+  return scanner.scan() === COMMA ? scanner.getTokenOffset() : undefined;
+}
+
+/** `SyntaxKind.CommaToken`: an enum that exists for the compiler alone. */
+const COMMA = 5;
 
 /**
  * A new last member goes behind a comment that stands on the line of the one before, which it speaks of. Undefined where

@@ -129,7 +129,7 @@ export async function startable(groups: readonly ServerGroup[], options: Startab
         continue;
       }
       warnings.push(...advice.filter(isLoud));
-      if (group.scope === 'project' && !options.trusted && entry.kind !== 'refused') {
+      if (group.scope === 'project' && !options.trusted && entry.kind !== 'refused' && !options.off.has(key)) {
         // It takes no name: what nobody trusted doesn't stand in the way of the person's own server.
         list('untrusted', [hostReason('project_not_trusted', 'Its project is not trusted yet.', source)]);
         continue;

@@ -77,7 +77,8 @@ export async function ownServers(options: OwnServersOptions): Promise<OwnServers
     scopesOf,
     entry,
     async add(key, value, scope, { force = false } = {}) {
-      const warnings = checked(key, value, scope, places[scope]);
+      const { refusal, warnings } = lookAt(key, value, scope, places[scope]);
+      if (refusal) throw new BridleError('server_invalid', refusal.text, { hint: 'Nothing was written.' });
       await edit(scope, (file) => {
         const old = file && rawEntries(file, 'mcpServers').get(key);
         if (old !== undefined && canonicalJson(old) !== canonicalJson(value) && !force)
@@ -133,25 +134,23 @@ function listEdits(file: ConfigFile | undefined, key: string, disabled: boolean)
   return [{ path: ['disabled'], value: after.length === 0 ? undefined : [...after] }];
 }
 
-/**
- * What is odd about an entry that is about to be written.
- *
- * @throws BridleError `server_invalid` when it could never be used
- */
-export function checked(key: string, entry: JsonObject, scope: OwnScope, file: string): readonly Reason[] {
+/** What is odd about an entry that is about to be written, and why it could never be used. */
+export function lookAt(
+  key: string,
+  entry: JsonObject,
+  scope: OwnScope,
+  file: string,
+): { readonly refusal?: Reason; readonly warnings: readonly Reason[] } {
   const { entries, warnings } = readMcpFile(parseConfig(file, JSON.stringify({ mcpServers: { [key]: entry } })));
   const [read] = entries;
-  if (read?.kind === 'refused') {
-    const [reason] = read.reasons.filter(({ code }) => !USABLE_LATER.has(code));
-    if (reason) throw new BridleError('server_invalid', reason.text, { hint: 'Nothing was written.' });
-  }
+  const refusal = read?.kind === 'refused' ? read.reasons.find(({ code }) => !USABLE_LATER.has(code)) : undefined;
   // Lines of a text that nobody has seen help nobody.
   const plain = warnings.map(({ source: _, ...reason }) => reason);
-  return [...plain, ...adviseOn(key, entry, scope)];
+  return { ...(refusal && { refusal }), warnings: [...plain, ...adviseOn(key, entry, scope)] };
 }
 
 /** Reasons that leave an entry as somebody wants it. */
-export const USABLE_LATER: ReadonlySet<string> = new Set(['disabled', 'transport_not_supported_yet']);
+const USABLE_LATER: ReadonlySet<string> = new Set(['disabled', 'transport_not_supported_yet']);
 
 function exists(key: string, scope: OwnScope, file: string): BridleError {
   return new BridleError('server_exists', `There is a server "${key}" in ${file} already.`, {

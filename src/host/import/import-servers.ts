@@ -3,7 +3,7 @@ import { isAbsolute, relative, resolve } from 'node:path';
 import type { JsonObject, Reason } from '../../contracts/index.ts';
 import { BridleError, canonicalJson, isBridleError } from '../../tools/index.ts';
 import { readConfigFile } from '../config-file.ts';
-import { checked, type OwnServersOptions, ownServers, USABLE_LATER } from '../own-servers.ts';
+import { lookAt, type OwnServersOptions, ownServers } from '../own-servers.ts';
 import { hostReason } from '../reason.ts';
 import type { OwnScope } from '../server-places.ts';
 import { convertEntry } from './convert-entry.ts';
@@ -82,9 +82,13 @@ export async function importServers(options: ImportOptions): Promise<ImportRepor
         continue;
       }
       const { entry } = converted;
-      const odd = usable(key, entry, to, target, source);
-      if ('code' in odd) {
-        leave(odd);
+      if (!NAME.test(key)) {
+        leave(hostReason('import_name', `"${key}" is no name that can be taken over; rename it there.`, source));
+        continue;
+      }
+      const { refusal, warnings } = lookAt(key, entry, to, target);
+      if (refusal) {
+        leave({ ...refusal, source });
         continue;
       }
       const text = canonicalJson(entry);
@@ -101,29 +105,10 @@ export async function importServers(options: ImportOptions): Promise<ImportRepor
       }
       if (options.dryRun !== true) await own.add(key, entry, to, { force: true });
       done.set(`${to}\0${key}`, text);
-      taken.push({ key, scope: to, file: target, from: source, entry, notes: [...converted.notes, ...odd] });
+      taken.push({ key, scope: to, file: target, from: source, entry, notes: [...converted.notes, ...warnings] });
     }
   }
   return { files, taken, left };
-}
-
-/** What is odd about an entry, or why it can't be used. */
-function usable(
-  key: string,
-  entry: JsonObject,
-  scope: OwnScope,
-  file: string,
-  source: NonNullable<Reason['source']>,
-): readonly Reason[] | Reason {
-  if (!NAME.test(key)) {
-    return hostReason('import_name', `"${key}" is no name that can be taken over; rename it there.`, source);
-  }
-  try {
-    return checked(key, entry, scope, file).filter(({ code }) => !USABLE_LATER.has(code));
-  } catch (error) {
-    if (!isBridleError(error)) throw error;
-    return hostReason(error.code, error.message, source);
-  }
 }
 
 async function namedPlaces(names: readonly string[], cwd: string, root: string): Promise<readonly ForeignPlace[]> {
