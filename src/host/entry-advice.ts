@@ -21,6 +21,7 @@ const URL_PASSWORD = /:\/\/[^/@\s:]*:([^/@\s]+)@/;
 const URL_PARAMETER = /[?&;]([^=&;#\s]+)=([^&;#\s]+)/g;
 const PLACEHOLDER =
   /^(<.*>|\[.*\]|\{\{?.*\}\}?|x{3,}|\*{3,}|\.{3}|(your|my|insert|enter|paste|replace|add|put)[-_ ].*|.*[-_ ]here|.*(change-?me|placeholder|redacted|to-?do|example).*)$/i;
+const PATH_PLACEHOLDER = /(^|[\\/])(absolute[\\/])?path[\\/]to[\\/]/i;
 const SHELLS = /^(?:.*[\\/])?(?:ba|da|z|fi|k)?sh$|^(?:.*[\\/])?(?:cmd|powershell|pwsh)(?:\.exe)?$/i;
 const OPERATOR = /^(&&|\|\|?|;|&|>{1,2}|<{1,3}|2>(&1|\S*)|&>\S*)$/;
 /** Several words in one argument may be for a person, so an operator in them is only seen between blanks. */
@@ -43,7 +44,7 @@ export function adviseOn(key: string, entry: Json, scope: ServerScope, source?: 
   const args = Array.isArray(list) ? list.filter((arg) => typeof arg === 'string') : [];
   if (scope === 'project')
     for (const where of secretsOf(entry as JsonObject, args)) say('literal_secret', secret(where));
-  for (const where of placeholdersOf(entry as JsonObject)) {
+  for (const where of placeholdersOf(entry as JsonObject, args)) {
     say('placeholder', `${where} looks like a placeholder; put in what is meant, or a variable.`);
   }
   if (typeof command !== 'string') return said;
@@ -118,7 +119,9 @@ function hasUrlSecret(text: string): boolean {
   return false;
 }
 
-function* placeholdersOf(entry: JsonObject): Generator<string> {
+function* placeholdersOf(entry: JsonObject, args: readonly string[]): Generator<string> {
+  if (typeof entry.command === 'string' && PATH_PLACEHOLDER.test(entry.command)) yield 'the command';
+  for (const [index, arg] of args.entries()) if (PATH_PLACEHOLDER.test(arg)) yield `argument ${index + 1}`;
   for (const [name, value] of stringsOf(entry, 'env')) if (PLACEHOLDER.test(value)) yield `${name} in env`;
   for (const [name, value] of stringsOf(entry, 'headers')) {
     if (PLACEHOLDER.test(value.replace(/^(Bearer|Basic|token)\s+/i, ''))) yield `the header ${name}`;

@@ -64,14 +64,27 @@ export function convertEntry({ key, value, source }: ForeignEntry): Converted {
     entry.set('type', known);
   }
   splitCommand(entry, note);
+  const url = entry.get('url');
+  if (/^(http|sse|ws)$/.test(String(entry.get('type'))) && (typeof url !== 'string' || url.trim() === '')) {
+    return { left: hostReason('url_missing', `"${key}" is reached over the network, but has no "url".`, source) };
+  }
   return { entry: Object.fromEntries(entry), notes };
 }
 
 type Note = (code: string, text: string) => void;
 
-/** A command with its arguments in one list or one line. */
+/** A command with its arguments in one object, one list or one line. */
 function splitCommand(entry: Map<string, Json>, note: Note): void {
   const command = entry.get('command');
+  if (typeof command === 'object' && command !== null && !Array.isArray(command)) {
+    const { path, args: words, env } = command as JsonObject;
+    if (typeof path !== 'string') return;
+    note('command_split', 'the command is an object; its parts go into "command", "args" and "env".');
+    entry.set('command', path);
+    if (words !== undefined) entry.set('args', words);
+    if (env !== undefined) entry.set('env', env);
+    return;
+  }
   const words = Array.isArray(command) ? command : wordsOf(command);
   const args = entry.get('args') ?? [];
   const [program, ...rest] = words;

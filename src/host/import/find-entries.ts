@@ -36,10 +36,17 @@ export function findEntries(file: ConfigFile, root: string, scope: OwnScope): Fo
   const left: Reason[] = [];
   const entries: FoundEntries['entries'][number][] = [];
   const take = (container: Node, to: OwnScope) => {
+    const found = new Map<string, FoundEntries['entries'][number]>();
     for (const { children } of container.children ?? []) {
       const [key, value] = children ?? [];
-      if (key && value) entries.push({ key: String(key.value), value: jsonOf(value), source: file.at(key), scope: to });
+      if (!key || !value) continue;
+      const name = String(key.value);
+      const before = found.get(name);
+      // As everywhere, the last one counts.
+      if (before) left.push(hostReason('duplicate_key', `"${name}" stands twice; the last one counts.`, before.source));
+      found.set(name, { key: name, value: jsonOf(value), source: file.at(key), scope: to });
     }
+    entries.push(...found.values());
   };
   const projects = valueAt(file.root, 'projects');
   const container = containerOf(file.root);

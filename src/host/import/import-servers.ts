@@ -44,7 +44,7 @@ export interface ImportReport {
 /** Other hosts keep whole histories in these files. */
 const MAX_BYTES = 64 * 1024 * 1024;
 /** A name that can be typed, stands on one line, and is no trick on whoever reads it. */
-const NAME = /^[\p{L}\p{N}_. @/:-]{1,100}$/u;
+const NAME = /^[\p{L}\p{N}_@][\p{L}\p{N}_. @/:-]{0,99}$/u;
 
 /**
  * Takes the servers that other hosts have on this machine over into Bridle's own files. Starts nothing.
