@@ -3,6 +3,7 @@ import type { BridleFile } from './bridle-json.ts';
 import type { ConfigFile } from './config-file.ts';
 import type { McpEntry, McpFile, StdioEntry } from './mcp-json.ts';
 import type { NamedFile } from './named-files.ts';
+import { unpinnedPackage } from './package-pins.ts';
 import { variablesUsed } from './server-entry.ts';
 import type { TrustRecord } from './trust-store.ts';
 import { shellLine, visibleText } from './visible-text.ts';
@@ -118,6 +119,9 @@ function stdioLines(entry: StdioEntry): readonly string[] {
   const takes = variablesUsed(entry).filter((name) => name !== 'CLAUDE_PROJECT_DIR');
   if (takes.length > 0) lines.push(`  takes from your environment: ${takes.join(', ')}`);
   if (entry.trustAnnotations) lines.push('  is taken at its word about which of its tools only read');
+  const open = unpinnedPackage(entry.command, entry.args);
+  // What is agreed to then is any later version, too.
+  if (open) lines.push(visibleText(`  runs whatever version of ${open.name} is newest each time`));
   return lines;
 }
 

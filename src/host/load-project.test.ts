@@ -69,6 +69,7 @@ describe('trust', () => {
     expect(error).toMatchObject({ code: 'project_not_trusted', hint: expect.stringContaining('--trust-project') });
     expect(error.message).toContain('npx -y server /tmp');
     expect(error.message).toContain('takes from your environment: TOKEN');
+    expect(error.message).toContain('whatever version of server is newest');
     expect(error.message).not.toContain('secret-value');
   });
 

@@ -6,8 +6,7 @@ import { sha256 } from '../tools/index.ts';
  * Where a server is configured, in order of precedence: the whole entry of the first scope that has the name counts,
  * and nothing is merged.
  */
-export const SERVER_SCOPES = ['managed', 'local', 'project', 'user', 'plugin'] as const;
-export type ServerScope = (typeof SERVER_SCOPES)[number];
+export type ServerScope = 'managed' | 'local' | 'project' | 'user' | 'plugin';
 
 /** The scopes that a person writes to. */
 export const OWN_SCOPES = ['local', 'project', 'user'] as const;
