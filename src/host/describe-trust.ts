@@ -52,7 +52,7 @@ const CREDENTIAL = /TOKEN|SECRET|PASSWORD|_KEY$/i;
  * preview.
  *
  * @param known the last approval of this folder, if any
- * @param programs files of the project that its servers' commands name
+ * @param programs files of the project that servers' commands run or read
  */
 export function describeTrust(
   root: string,
@@ -107,7 +107,7 @@ function serverItem(entry: McpEntry): readonly Draft[] {
 
 function programItem({ path, hash, servers }: NamedFile): Draft {
   const of = servers.map((key) => shellLine([key])).join(', ');
-  const lines = [`file ${shellLine([path])} of this folder, named by the command of ${of}`];
+  const lines = [`file ${shellLine([path])} of this folder, which the command of ${of} runs or reads`];
   return { kind: 'program', name: visibleText(`file ${path}`), hash, lines };
 }
 

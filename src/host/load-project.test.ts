@@ -340,7 +340,7 @@ describe('files that a command names', () => {
     const first = answering(true);
     await load({ askTrust: first.ask });
     expect(first.asked[0] && trustText(first.asked[0])).toContain(
-      'file server.js of this folder, named by the command of s',
+      'file server.js of this folder, which the command of s runs or reads',
     );
     expect(await load()).toMatchObject({ trusted: true });
     put('project/server.js', 'two');
@@ -358,5 +358,23 @@ describe('files that a command names', () => {
     await load({ askTrust: answering(true).ask });
     put('project/server.js', 'one');
     await expect(load()).rejects.toMatchObject({ code: 'project_not_trusted' });
+  });
+
+  test("are asked about for the person's own servers too, as those run in every folder, but not for local ones", async () => {
+    put('config/mcp.json', { mcpServers: { mine: { command: 'node', args: ['server.js'] }, other: { command: 'x' } } });
+    expect(keys((await load()).servers)).toEqual(['mine', 'other']);
+    put('project/server.js', 'one');
+    await expect(load()).rejects.toMatchObject({ code: 'project_not_trusted' });
+    const left = await load({ untrusted: 'leave' });
+    expect(keys(left.servers)).toEqual(['other']);
+    expect(left.listed[0]).toMatchObject({ key: 'mine', scope: 'user', state: 'untrusted' });
+    expect(left.listed[0]?.reasons[0]?.text).toContain('server.js');
+    expect(keys((await load({ askTrust: answering(true).ask })).servers)).toEqual(['mine', 'other']);
+    expect(keys((await load()).servers)).toEqual(['mine', 'other']);
+    rmSync(join(base, 'config', 'mcp.json'));
+    rmSync(join(base, 'state'), { recursive: true });
+    const { local } = serverPlaces(project, { env: {}, configDir: join(base, 'config') });
+    put(local.slice(base.length + 1), SCRIPT);
+    expect(keys((await load()).servers)).toEqual(['s']);
   });
 });

@@ -96,7 +96,8 @@ export async function loadProject(options: LoadProjectOptions): Promise<Project>
   const { groups: own, off } = await readPlaces(serverPlaces(root, options), options.plugins ?? []);
   const variables = variablesOf(options.env, root);
   const described = { mcp: read.mcp?.file, bridle: read.bridle };
-  const programs = await namedFiles(read.mcp?.file.entries ?? [], root, variables);
+  const everywhere = [...own.managed, ...own.user, ...own.plugin].flatMap(({ file }) => file.entries);
+  const programs = await namedFiles([...(read.mcp?.file.entries ?? []), ...everywhere], root, variables);
   const { trust, trusted } = await settleTrust(options, root, files, described, programs);
 
   const layers: PolicyLayer[] = [];
@@ -113,7 +114,8 @@ export async function loadProject(options: LoadProjectOptions): Promise<Project>
     ...own.user,
     ...own.plugin,
   ];
-  const started = await startable(groups, { trusted, off, variables, root });
+  const lured = trusted ? [] : await namedFiles(everywhere, root, variables);
+  const started = await startable(groups, { trusted, lured, off, variables, root });
   const mode = options.mode ?? user?.mode;
   return {
     root,

@@ -5,6 +5,7 @@ import { type ConfigFile, readConfigFile } from './config-file.ts';
 import { rawEntries, valueAt } from './config-tree.ts';
 import { adviseOn, isLoud } from './entry-advice.ts';
 import { type McpEntry, type McpFile, readMcpFile } from './mcp-json.ts';
+import type { NamedFile } from './named-files.ts';
 import { hostReason } from './reason.ts';
 import { expandEntry, type ServerEntry } from './server-entry.ts';
 import type { ServerPlaces, ServerScope } from './server-places.ts';
@@ -102,6 +103,8 @@ export interface Startable {
 export interface StartableOptions {
   /** Whether the project's own entries may start. */
   readonly trusted: boolean;
+  /** Files of an untrusted project that servers of every folder would run or read there. */
+  readonly lured: readonly NamedFile[];
   readonly off: ReadonlyMap<string, NonNullable<Reason['source']>>;
   readonly variables: ReadonlyMap<string, string>;
   readonly root: string;
@@ -146,6 +149,9 @@ export async function startable(groups: readonly ServerGroup[], options: Startab
   return { servers, notStarted, listed, warnings };
 }
 
+/** Scopes of servers that weren't put into this project by the person. */
+const EVERYWHERE: ReadonlySet<ServerScope> = new Set(['managed', 'user', 'plugin']);
+
 type Settled = { readonly state: ListedServer['state']; readonly reasons: readonly Reason[] };
 
 async function settle(
@@ -162,6 +168,12 @@ async function settle(
   if (off) {
     const text = `You disabled it in this project: 'bridle mcp enable' takes that back.`;
     return { state: 'disabled', reasons: [hostReason('disabled', text, off)] };
+  }
+  const lured = EVERYWHERE.has(scope) ? options.lured.filter(({ servers }) => servers.includes(entry.key)) : [];
+  if (lured.length > 0) {
+    const files = lured.map(({ path }) => path).join(', ');
+    const text = `It would run or read files of this project, which is not trusted yet: ${files}.`;
+    return { state: 'untrusted', reasons: [hostReason('project_not_trusted', text, entry.source)] };
   }
   const all = new Map([...options.variables, ...(variables ?? [])]);
   const expanded = expandEntry(entry, scope, all, options.root);

@@ -72,6 +72,26 @@ describe('files of the project that a command names', () => {
     expect((await named(entry))[0]?.hash).not.toBe(before?.hash);
   });
 
+  test('programs that read files of their folder find them above it too, and elsewhere none of the project', async () => {
+    put('.npmrc');
+    put('node_modules/.bin/srv');
+    put('sub/x');
+    const entry = { command: 'npx', args: ['srv'] };
+    expect((await paths({ ...entry, cwd: 'sub' })).sort()).toEqual(['.npmrc', 'node_modules/.bin/srv']);
+    expect(await paths({ ...entry, cwd: base })).toEqual([]);
+  });
+
+  test('what only starts a container or a tool of its own reads no file that means nothing to it', async () => {
+    put('compose.yml');
+    put('pyproject.toml', '[project]\nname = "x"\n');
+    expect(await paths({ command: 'docker', args: ['run', 'img'] })).toEqual([]);
+    expect(await paths({ command: 'docker', args: ['compose', 'run', 'x'] })).toEqual(['compose.yml']);
+    expect(await paths({ command: 'uvx', args: ['pkg'] })).toEqual([]);
+    expect(await paths({ command: 'uv', args: ['run', 'pkg'] })).toEqual(['pyproject.toml']);
+    put('pyproject.toml', '[tool.uv]\nindex-url = "http://127.0.0.1:9"\n');
+    expect(await paths({ command: 'uvx', args: ['pkg'] })).toEqual(['pyproject.toml']);
+  });
+
   test('files elsewhere are not the project’s', async () => {
     writeFileSync(join(base, 'out.js'), '');
     expect(await paths({ command: 'node', args: [join(base, 'out.js'), '../out.js', '/etc/passwd'] })).toEqual([]);

@@ -1,17 +1,17 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { realpath, stat } from 'node:fs/promises';
-import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { readFile, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { expand } from './expand.ts';
 import type { McpEntry, StdioEntry } from './mcp-json.ts';
 
-/** A file of the project that a server's command names, so that it is part of what is trusted. */
+/** A file of the project that a server's command runs or reads, so that it is part of what is trusted. */
 export interface NamedFile {
   /** Relative to the project's folder where it lies in it, else absolute. */
   readonly path: string;
   /** SHA-256 (hex) over what it holds and where it really lies, so that a turned symbolic link is a change too. */
   readonly hash: string;
-  /** Keys of the servers whose commands name it. */
+  /** Keys of the servers whose commands do. */
   readonly servers: readonly string[];
 }
 
@@ -25,6 +25,7 @@ const SUFFIXES = ['', '.js', '.mjs', '.cjs', '.ts', '.py', '.rb', '.sh', '.jar']
 const IN_FOLDERS = ['package.json', 'index.js', 'index.mjs', 'index.cjs', 'index.ts', '__main__.py'];
 const INTERPRETER = /^(node|nodejs|bun|deno|tsx|ts-node|python[\d.]*|pypy[\d.]*|ruby|perl|php|java)$/;
 const NODE_RUNNER = /^(npm|npx|pnpm|pnpx|yarn|bun|bunx|corepack)$/;
+const COMPOSE = ['compose.yaml', 'compose.yml', 'docker-compose.yaml', 'docker-compose.yml'];
 /** Files that a program reads of the folder it runs in, without being told. */
 const UNTOLD: readonly (readonly [program: RegExp, names: readonly string[]])[] = [
   [/^(npm|npx|pnpm|pnpx|yarn|corepack)$/, ['.npmrc', '.yarnrc.yml', '.pnpmfile.cjs', 'pnpm-workspace.yaml']],
@@ -33,14 +34,15 @@ const UNTOLD: readonly (readonly [program: RegExp, names: readonly string[]])[] 
   [/^(uv|uvx)$/, ['uv.toml', 'pyproject.toml']],
   [/^(make|gmake)$/, ['GNUmakefile', 'makefile', 'Makefile']],
   [/^just$/, ['justfile', 'Justfile', '.justfile']],
-  [/^(docker|docker-compose|podman)$/, ['compose.yaml', 'compose.yml', 'docker-compose.yaml', 'docker-compose.yml']],
+  [/^(docker|podman) compose$|^docker-compose$/, COMPOSE],
   [/^cargo$/, ['Cargo.toml', '.cargo/config.toml']],
   [/^deno$/, ['deno.json', 'deno.jsonc']],
 ];
 
 /**
- * The files of the project that the commands of its servers name: programs, scripts, and whatever else stands in an
- * argument and is a file. What those files load in turn is not looked at.
+ * The files of the project that the commands of servers name: programs, scripts, and whatever else stands in an argument
+ * and is a file; and those that known programs read of the folder they run in. What those files load in turn is not
+ * looked at.
  *
  * @param root the project's folder: absolute, without symbolic links
  * @param variables what may be expanded, as when the servers are started
@@ -86,7 +88,9 @@ async function candidates(
   const cwd = resolve(root, text(entry.cwd ?? '.'));
   const env = [...entry.env].map(([name, value]) => [name, text(value)] as const);
   // Some programs are told their folder by an argument.
-  const folders = [...new Set([cwd, root, ...(await foldersOf(args, cwd))])];
+  const folders = [...new Set([cwd, ...(await foldersOf(args, cwd))])];
+  // And some look for their files in the folders above, too.
+  const above = [...new Set(folders.flatMap((folder) => upwards(folder, root)))];
   const words = new Set([...args, ...env.map(([, value]) => value)].flatMap(wordsOf));
   if (words.size * folders.length > MAX_WORDS) return undefined;
   const paths = new Set<string>();
@@ -96,8 +100,6 @@ async function candidates(
   for (const word of words) {
     for (const folder of folders) {
       for (const suffix of SUFFIXES) paths.add(resolve(folder, word + suffix));
-      if (NODE_RUNNER.test(program))
-        paths.add(join(folder, 'node_modules', '.bin', basename(word.replace(/@[^/@]*$/, ''))));
       if (!INTERPRETER.test(program)) continue;
       for (const name of IN_FOLDERS) paths.add(resolve(folder, word, name));
       // `python -m package.module`
@@ -106,11 +108,36 @@ async function candidates(
         for (const end of ['.py', '/__main__.py', '/__init__.py']) paths.add(join(folder, module + end));
     }
   }
+  if (NODE_RUNNER.test(program)) {
+    const bins = [...words].map((word) => basename(word.replace(/@[^/@]*$/, '')));
+    for (const folder of above) for (const bin of bins) paths.add(join(folder, 'node_modules', '.bin', bin));
+  }
+  const runs = args[0] === 'compose' ? `${program} compose` : program;
   for (const [programs, names] of UNTOLD) {
-    if (!programs.test(program)) continue;
-    for (const folder of folders) for (const name of names) paths.add(join(folder, name));
+    if (!programs.test(runs)) continue;
+    for (const folder of above) for (const name of names) paths.add(join(folder, name));
+  }
+  // What isn't run as a part of the project reads only settings there, if there are any.
+  const isTool = program === 'uvx' || (program === 'uv' && args[0] === 'tool');
+  for (const folder of isTool ? above : []) {
+    const path = join(folder, 'pyproject.toml');
+    if (paths.has(path) && !(await holds(path, '[tool.uv'))) paths.delete(path);
   }
   return paths;
+}
+
+/** A folder of the project and those above it, up to the project's own. */
+function upwards(folder: string, root: string): readonly string[] {
+  if (!isInside(folder, root)) return [folder];
+  return [folder, ...upwards(dirname(folder), root)];
+}
+
+async function holds(path: string, text: string): Promise<boolean> {
+  return readFile(path, 'utf8').then(
+    (content) => content.includes(text),
+    // What can't be read is looked at by whoever hashes it.
+    () => true,
+  );
 }
 
 async function foldersOf(args: readonly string[], cwd: string): Promise<readonly string[]> {
