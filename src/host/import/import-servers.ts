@@ -6,6 +6,7 @@ import { readConfigFile } from '../config-file.ts';
 import { lookAt, type OwnServersOptions, ownServers } from '../own-servers.ts';
 import { hostReason } from '../reason.ts';
 import type { OwnScope } from '../server-places.ts';
+import { visibleText } from '../visible-text.ts';
 import { convertEntry } from './convert-entry.ts';
 import { findEntries } from './find-entries.ts';
 import { type ForeignPlace, foreignPlaces } from './places.ts';
@@ -43,8 +44,7 @@ export interface ImportReport {
 
 /** Other hosts keep whole histories in these files. */
 const MAX_BYTES = 64 * 1024 * 1024;
-/** A name that can be typed, stands on one line, and is no trick on whoever reads it. */
-const NAME = /^[\p{L}\p{N}_@][\p{L}\p{N}_. @/:-]{0,99}$/u;
+const LONGEST_NAME = 100;
 
 /**
  * Takes the servers that other hosts have on this machine over into Bridle's own files. Starts nothing.
@@ -82,7 +82,7 @@ export async function importServers(options: ImportOptions): Promise<ImportRepor
         continue;
       }
       const { entry } = converted;
-      if (!NAME.test(key)) {
+      if (!isName(key)) {
         leave(hostReason('import_name', `"${key}" is no name that can be taken over; rename it there.`, source));
         continue;
       }
@@ -109,6 +109,11 @@ export async function importServers(options: ImportOptions): Promise<ImportRepor
     }
   }
   return { files, taken, left };
+}
+
+/** A name that whoever reads it sees as it is. */
+function isName(key: string): boolean {
+  return key.trim() !== '' && key.length <= LONGEST_NAME && visibleText(key) === key;
 }
 
 async function namedPlaces(names: readonly string[], cwd: string, root: string): Promise<readonly ForeignPlace[]> {
