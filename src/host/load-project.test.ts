@@ -280,8 +280,10 @@ describe('scopes', () => {
     ]);
     put('project/.mcp.json', server('pr'));
     expect((await winners())[0]).toEqual(['a', 'project', 'pr']);
+    expect((await load({ trustProject: true })).warnings.map(({ code }) => code)).toEqual(['server_shadowed']);
     put(local(), server('l'));
     expect((await winners())[0]).toEqual(['a', 'local', 'l']);
+    expect((await load({ trustProject: true })).warnings).toEqual([]);
     put('named.json', server('n'));
     expect((await winners({ mcpConfigFiles: [join(base, 'named.json')] }))[0]).toEqual(['a', 'local', 'n']);
     put('managed.json', server('m'));

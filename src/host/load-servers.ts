@@ -37,6 +37,8 @@ export interface ServerGroup {
   readonly scope: ServerScope;
   readonly file: McpFile;
   readonly raw: ReadonlyMap<string, Json>;
+  /** It goes before others because the person wants it so, and so nobody needs to be told. */
+  readonly isMeant?: boolean;
   /** More that its entries may take in, such as the plugin's folder. */
   readonly variables?: ReadonlyMap<string, string>;
 }
@@ -69,7 +71,7 @@ export async function readPlaces(
   return {
     groups: {
       managed: await read('managed'),
-      local: local ? [groupOf('local', local, LOCAL_KEYS)] : [],
+      local: local ? [{ ...groupOf('local', local, LOCAL_KEYS), isMeant: true }] : [],
       user: await read('user'),
       plugin: fromPlugins,
     },
@@ -115,7 +117,7 @@ export async function startable(groups: readonly ServerGroup[], options: Startab
   const servers: ServerEntry[] = [];
   const listed: ListedServer[] = [];
   const warnings: Reason[] = [];
-  const taken = new Map<string, NonNullable<Reason['source']>>();
+  const taken = new Map<string, { readonly file: string; readonly isMeant: boolean }>();
   for (const group of groups) {
     for (const entry of group.file.entries) {
       const { key, source } = entry;
@@ -127,7 +129,7 @@ export async function startable(groups: readonly ServerGroup[], options: Startab
       if (winner) {
         const text = `"${key}" of ${source.file} is not used: ${winner.file} has a server of that name, which goes first.`;
         const reason = hostReason('server_shadowed', text, source);
-        warnings.push(reason);
+        if (!winner.isMeant) warnings.push(reason);
         list('shadowed', [reason]);
         continue;
       }
@@ -137,7 +139,7 @@ export async function startable(groups: readonly ServerGroup[], options: Startab
         list('untrusted', [hostReason('project_not_trusted', 'Its project is not trusted yet.', source)]);
         continue;
       }
-      taken.set(key, source);
+      taken.set(key, { file: source.file, isMeant: group.isMeant === true });
       const settled = await settle(entry, group, options, warnings);
       if ('server' in settled) servers.push(settled.server);
       list(settled.state, settled.reasons);
