@@ -12,7 +12,6 @@ import type { Json } from '../src/contracts/index.ts';
 import { importServers, type LoadProjectOptions, loadProject } from '../src/host/index.ts';
 import { isBridleError } from '../src/tools/index.ts';
 
-/** Codes that `mcp list` gives for what is unwise, of any server. */
 interface Loaded {
   readonly ready: readonly string[];
   /** Reached over the network. */
@@ -62,10 +61,13 @@ async function errorOr<T>(work: Promise<T>): Promise<T | { readonly error: strin
 
 async function load(): Promise<Loaded> {
   const { listed, warnings } = await loadProject({ ...options(), trustProject: true });
+  // Whether one of these can be connected to is another test's; here it counts that it is told from a command.
   const isNetwork = (raw: Json) =>
-    typeof raw === 'object' && raw !== null && !Array.isArray(raw) && !Object.hasOwn(raw, 'command');
-  const settled = (code: string | undefined) => code === undefined || code === 'transport_not_supported_yet';
-  const network = listed.filter(({ raw, reasons }) => isNetwork(raw) && settled(reasons[0]?.code));
+    typeof raw === 'object' &&
+    raw !== null &&
+    !Object.hasOwn(raw, 'command') &&
+    ['type', 'url', 'httpUrl', 'serverUrl'].some((name) => Object.hasOwn(raw, name));
+  const network = listed.filter(({ raw }) => isNetwork(raw));
   const stdio = listed.filter((one) => !network.includes(one));
   return {
     ready: stdio.filter(({ state }) => state === 'ready').map(({ key }) => key),

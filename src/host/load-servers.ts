@@ -180,8 +180,8 @@ async function settle(
   const all = new Map([...options.variables, ...(variables ?? [])]);
   const expanded = expandEntry(entry, scope, all, options.root);
   warnings.push(...expanded.warnings);
-  const { cwd } = expanded.server;
-  if (await isFolder(cwd)) return { state: 'ready', reasons: [], server: expanded.server };
+  const cwd = 'cwd' in expanded.server ? expanded.server.cwd : undefined;
+  if (cwd === undefined || (await isFolder(cwd))) return { state: 'ready', reasons: [], server: expanded.server };
   return {
     state: 'refused',
     reasons: [hostReason('cwd_missing', `Its folder ${cwd} is not there.`, entry.source)],
