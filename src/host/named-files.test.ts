@@ -50,6 +50,10 @@ describe('files of the project that a command names', () => {
     ['a program that npx finds here', 'node_modules/.bin/srv', { command: 'npx', args: ['-y', 'srv@1.0.0'] }],
     ['the registry that npx is sent to', '.npmrc', { command: 'npx', args: ['-y', 'srv'] }],
     ['the scripts that npm runs', 'package.json', { command: 'npm', args: ['run', 'mcp'] }],
+    ['the registry, behind another program', '.npmrc', { command: 'env', args: ['A=1', 'npx', '-y', 'srv'] }],
+    ['the registry, in a line for a shell', '.npmrc', { command: 'sh', args: ['-c', 'exec npx -y srv'] }],
+    ['the registry, by the script of npx', '.npmrc', { command: 'node', args: ['/usr/lib/npm/bin/npx-cli.js', 'srv'] }],
+    ['a module, by a program in other letters', 'server.js', { command: 'NODE', args: ['server'] }],
     ['the rules of make', 'Makefile', { command: 'make', args: ['serve'] }],
     [
       'a script in a folder that an argument names',
@@ -88,8 +92,11 @@ describe('files of the project that a command names', () => {
     expect(await paths({ command: 'docker', args: ['compose', 'run', 'x'] })).toEqual(['compose.yml']);
     expect(await paths({ command: 'uvx', args: ['pkg'] })).toEqual([]);
     expect(await paths({ command: 'uv', args: ['run', 'pkg'] })).toEqual(['pyproject.toml']);
-    put('pyproject.toml', '[tool.uv]\nindex-url = "http://127.0.0.1:9"\n');
-    expect(await paths({ command: 'uvx', args: ['pkg'] })).toEqual(['pyproject.toml']);
+    for (const table of ['[tool.uv]\n', '[tool]\nuv.', '[ "tool" . "\\u0075v" ]\n']) {
+      put('pyproject.toml', `${table}index-url = "http://127.0.0.1:9"\n`);
+      expect(await paths({ command: 'uvx', args: ['pkg'] })).toEqual(['pyproject.toml']);
+      expect(await paths({ command: 'uv', args: ['tool', 'run', 'pkg'] })).toEqual(['pyproject.toml']);
+    }
   });
 
   test('files elsewhere are not the project’s', async () => {
@@ -130,7 +137,7 @@ describe('files of the project that a command names', () => {
   });
 
   test('a command of more words than can be looked through never counts as known', async () => {
-    const entry = { command: 'node', args: Array.from({ length: 30_000 }, (_, index) => `w${index}`) };
+    const entry = { command: 'node', args: Array.from({ length: 60_000 }, (_, index) => `w${index}`) };
     const [first, ...more] = await named(entry);
     expect(more).toEqual([]);
     expect((await named(entry))[0]?.hash).not.toBe(first?.hash);
