@@ -27,9 +27,10 @@ describe('help', () => {
     for (const [verb, { summary, options }] of Object.entries(MCP_VERBS)) {
       const { status, stdout } = await mcp(verb, '--help');
       expect(status).toBe(0);
-      expect(stdout).toContain(`bridle mcp ${verb}: ${summary}`);
+      expect(stdout.replace(/\s+/g, ' ')).toContain(`bridle mcp ${verb}: ${summary}`);
       expect(stdout).toContain(`  bridle mcp ${verb}`);
       for (const option of Object.keys(options)) expect(stdout).toContain(`--${option}`);
+      for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
       expect((await bridle(['help', 'mcp', verb], at)).stdout).toBe(stdout);
       expect((await mcp('--help')).stdout).toContain(`  ${verb} `);
     }

@@ -74,10 +74,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       "Each verb has a help of its own: 'bridle mcp add --help'.",
     options: { json: JSON_OPTION },
     examples: [
-      [
-        'bridle mcp add fs -- npx -y @modelcontextprotocol/server-filesystem@2026.8.31 .',
-        'a server started by a command',
-      ],
+      ['bridle mcp add fs -- npx -y my-server@1.2.3 .', 'a server started by a command'],
       ['bridle mcp add --transport http notion https://mcp.notion.com/mcp', 'one reached over the network'],
       ['bridle mcp list', 'what there is, and whether it works'],
       ['bridle mcp import --dry-run', 'what your other programs have'],

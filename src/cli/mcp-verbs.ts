@@ -41,13 +41,10 @@ export const MCP_VERBS: Readonly<Record<string, VerbSpec>> = {
       json: JSON_OPTION,
     },
     examples: [
-      ['bridle mcp add fs -- npx -y @modelcontextprotocol/server-filesystem@2026.8.31 .', 'for you, in this project'],
-      [
-        `bridle mcp add --scope user --env 'TOKEN=\${GITHUB_TOKEN}' github -- docker run -i --rm -e TOKEN srv`,
-        'everywhere',
-      ],
+      ['bridle mcp add fs -- npx -y my-server@1.2.3 .', 'for you, in this project'],
+      [`bridle mcp add gh -s user -e 'TOKEN=\${GITHUB_TOKEN}' -- gh-server`, 'everywhere'],
       ['bridle mcp add --scope project orders -- node server.js', 'for everybody who has this folder'],
-      [`bridle mcp add -t http -H 'Authorization: Bearer \${TOKEN}' api https://example.com/mcp`, 'over the network'],
+      [`bridle mcp add api https://example.com/mcp -H 'X-Key: \${KEY}'`, 'over the network'],
     ],
     positionals: [2, Number.POSITIVE_INFINITY],
   },
