@@ -1,6 +1,6 @@
 import type { Json } from '../contracts/index.ts';
 import type { ServerEntry } from '../host/index.ts';
-import { connectStdio } from '../mcp/client/index.ts';
+import { connectHttp, connectStdio } from '../mcp/client/index.ts';
 import { isBridleError } from '../tools/index.ts';
 
 /** Whether a server answers. */
@@ -19,7 +19,7 @@ export async function checkServer(
   seconds: number,
   signal: AbortSignal,
 ): Promise<Checked> {
-  const connection = connectStdio(entry, { projectRoot });
+  const connection = entry.kind === 'http' ? connectHttp(entry) : connectStdio(entry, { projectRoot });
   const startedAt = performance.now();
   const took = () => Math.round(performance.now() - startedAt);
   const late = AbortSignal.timeout(seconds * 1000);

@@ -71,9 +71,10 @@ async function tour(io: CommandIo, signal: AbortSignal): Promise<number> {
   });
   const { policy } = compilePolicy(project.layers);
   // The demo runs on the Node that runs it, also where PATH has another one or none.
-  const servers = project.servers.map((server) =>
-    server.command === 'node' ? { ...server, command: process.execPath } : server,
-  );
+  const servers = project.servers.flatMap((server) => {
+    if (server.kind !== 'stdio') return [];
+    return server.command === 'node' ? { ...server, command: process.execPath } : server;
+  });
   const connections = servers.map((server) => connectStdio(server, { projectRoot: project.root }));
   const trace = await openTrace(io);
   try {

@@ -64,7 +64,8 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
       };
       const agent = await closingOnAbort(signal, workspace.close, () => createAgent(options));
       // Servers that were stopped have no problem of their own.
-      if (!signal.aborted) warn([...agent.catalog.problems(), ...hiddenByPlan(workspace, agent)], io);
+      const notes = [...agent.catalog.problems(), ...workspace.notes(), ...hiddenByPlan(workspace, agent)];
+      if (!signal.aborted) warn(notes, io);
       const bare = noServers(workspace.project);
       if (bare !== undefined && !quiet) io.stderr.write(style.dim(`${bare}\n`));
       const result = await agent.run(task, { signal }).result;

@@ -69,7 +69,7 @@ export async function withCatalog(
       const catalog = createCatalog({ sources: workspace.sources, policy: workspace.compiled.policy });
       await catalog.refresh(signal);
       signal.throwIfAborted();
-      warn(catalog.problems(), io);
+      warn([...catalog.problems(), ...workspace.notes()], io);
       const who: Identity = { agent: stringOption(parsed, 'agent') ?? 'main', via: 'terminal' };
       const status = await use({ catalog, workspace, who });
       catalog.close();

@@ -1,6 +1,6 @@
 import type { Reason, Source } from '../contracts/index.ts';
 import { loadProject, type Project, previewsFor, trustPrompt } from '../host/index.ts';
-import { connectStdio, mcpSource, type StdioConnection } from '../mcp/client/index.ts';
+import { connectHttp, connectStdio, mcpSource } from '../mcp/client/index.ts';
 import { type CompiledPolicy, compilePolicy, MODES } from '../policy/index.ts';
 import { BridleError, printable } from '../tools/index.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
@@ -14,6 +14,8 @@ export interface Workspace {
   readonly sources: readonly Source[];
   /** Whether a person sits at the terminal and can be asked. */
   readonly attended: boolean;
+  /** What its servers are to be warned about, as far as they were used. */
+  notes(): readonly Reason[];
   /** Ends every server that was started. */
   close(): Promise<void>;
 }
@@ -47,8 +49,8 @@ export async function openWorkspace(parsed: ParsedCommand, io: CommandIo, signal
     for (const reason of reasons.filter(({ code }) => code !== 'disabled'))
       warn([{ ...reason, text: `Server "${key}" is not started: ${reason.text}` }], io);
   }
-  const connections: StdioConnection[] = project.servers.map((server) =>
-    connectStdio(server, { projectRoot: project.root }),
+  const connections = project.servers.map((server) =>
+    server.kind === 'http' ? connectHttp(server) : connectStdio(server, { projectRoot: project.root }),
   );
   return {
     project,
@@ -57,6 +59,10 @@ export async function openWorkspace(parsed: ParsedCommand, io: CommandIo, signal
     sources: connections.map((connection) =>
       mcpSource(connection, { previews: previewsFor(project.previews, connection.server.key) }),
     ),
+    notes: () =>
+      connections.flatMap((connection) =>
+        connection.status().reasons.filter(({ code }) => code === 'mcp_old_transport'),
+      ),
     async close() {
       await Promise.all(connections.map((connection) => connection.close()));
     },

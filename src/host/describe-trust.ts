@@ -1,6 +1,7 @@
 import { sha256 } from '../tools/index.ts';
 import type { BridleFile } from './bridle-json.ts';
 import type { ConfigFile } from './config-file.ts';
+import { type HttpEntry, hostOf, isOpenHttp } from './http-entry.ts';
 import type { McpEntry, McpFile, StdioEntry } from './mcp-json.ts';
 import type { NamedFile } from './named-files.ts';
 import { unpinnedPackage } from './package-pins.ts';
@@ -94,15 +95,21 @@ function stateOf({ name, hash }: Draft, known: TrustRecord | undefined): TrustIt
 function serverItem(entry: McpEntry): readonly Draft[] {
   const name = visibleText(`server ${entry.key}`);
   if (entry.kind === 'stdio') return [{ kind: 'server', name, hash: entry.hash, lines: stdioLines(entry) }];
-  if (entry.url === undefined) return [];
-  return [
-    {
-      kind: 'server',
-      name,
-      hash: entry.hash,
-      lines: [`server ${shellLine([entry.key])} at ${visibleText(entry.url)} (not started yet)`],
-    },
-  ];
+  if (entry.kind === 'http') return [{ kind: 'server', name, hash: entry.hash, lines: httpLines(entry) }];
+  return [];
+}
+
+function httpLines(entry: HttpEntry): readonly string[] {
+  const old = entry.sse ? ' (over the old HTTP+SSE transport)' : '';
+  const lines = [`server ${shellLine([entry.key])} is reached at${old}:`, `  ${visibleText(entry.url)}`];
+  const host = visibleText(hostOf(entry.url));
+  // Their values may be secrets; which variables are in them is said below.
+  if (entry.headers.size > 0) lines.push(`  sends it the headers ${visibleText([...entry.headers.keys()].join(', '))}`);
+  const takes = variablesUsed(entry).filter((name) => name !== 'CLAUDE_PROJECT_DIR');
+  if (takes.length > 0) lines.push(`  takes from your environment and sends to ${host}: ${takes.join(', ')}`);
+  if (isOpenHttp(entry.url)) lines.push('  by http: what goes there can be read on the way');
+  if (entry.trustAnnotations) lines.push('  is taken at its word about which of its tools only read');
+  return lines;
 }
 
 function programItem({ path, hash, servers }: NamedFile): Draft {

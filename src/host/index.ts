@@ -21,7 +21,7 @@ export { type Added, type OwnServers, type OwnServersOptions, ownServers } from 
 export { type PreviewMapping, previewsFor } from './previews.ts';
 export { questionText } from './question-text.ts';
 export { type ScriptedAnswer, scriptedAsker } from './scripted-asker.ts';
-export type { ServerEntry } from './server-entry.ts';
+export type { HttpServerEntry, ServerEntry, StdioServerEntry } from './server-entry.ts';
 export { OWN_SCOPES, type OwnScope, type ServerPlaces, type ServerScope } from './server-places.ts';
 export { type TerminalAskerOptions, terminalAsker } from './terminal-asker.ts';
 export { type TrustAsker, trustPrompt, trustText } from './trust-prompt.ts';

@@ -98,7 +98,7 @@ describe('trust', () => {
     const loaded = await load({ askTrust: yes.ask });
     expect(yes.asked).toHaveLength(1);
     expect(keys(loaded.servers)).toEqual(['fs']);
-    expect(loaded.servers[0]?.env.T).toBe('secret-value');
+    expect(loaded.servers[0]).toMatchObject({ kind: 'stdio', env: { T: 'secret-value' } });
     expect(previewsFor(loaded.previews, 'fs').get('move')).toEqual({
       kind: 'tool',
       tool: 'stat',
@@ -203,7 +203,7 @@ describe('the project folder', () => {
     put('project/.mcp.json', SERVER);
     const loaded = await load({ cwd: join(project, 'sub', 'deep'), trustProject: true });
     expect(loaded.root).toBe(project);
-    expect(loaded.servers[0]?.cwd).toBe(project);
+    expect(loaded.servers[0]).toMatchObject({ cwd: project });
     mkdirSync(join(project, 'sub', '.git'));
     expect((await load({ cwd: join(project, 'sub', 'deep') })).root).toBe(join(project, 'sub'));
   });
@@ -212,7 +212,7 @@ describe('the project folder', () => {
     put('project/.mcp.json', { mcpServers: { a: { command: 'x', cwd: 'none' }, b: { command: 'x', cwd: 'sub' } } });
     const loaded = await load({ trustProject: true });
     expect(loaded.notStarted).toMatchObject([{ key: 'a', reasons: [{ code: 'cwd_missing' }] }]);
-    expect(loaded.servers[0]?.cwd).toBe(join(project, 'sub'));
+    expect(loaded.servers[0]).toMatchObject({ cwd: join(project, 'sub') });
   });
 });
 
@@ -222,10 +222,11 @@ describe('files named on the command line', () => {
     put('two.json', { mcpServers: { a: { command: 'two' } } });
     put('project/.mcp.json', SERVER);
     const loaded = await load({ mcpConfigFiles: ['../one.json', join(base, 'two.json')], untrusted: 'leave' });
-    expect(loaded.servers.map(({ key, command, scope }) => [key, command, scope])).toEqual([
-      ['a', 'two', 'local'],
-      ['fs', 'one', 'local'],
+    expect(loaded.servers).toMatchObject([
+      { key: 'a', command: 'two', scope: 'local' },
+      { key: 'fs', command: 'one', scope: 'local' },
     ]);
+    expect(loaded.servers).toHaveLength(2);
     expect(loaded.warnings.map(({ code }) => code)).toEqual(['server_shadowed', 'server_shadowed']);
   });
 
@@ -255,5 +256,66 @@ describe("the user's own file", () => {
   test('one that cannot be read stops everything, as its denies would be lost', async () => {
     put('config/bridle.json', '{"permissions": {"deny": ["x"]');
     await expect(load()).rejects.toMatchObject({ code: 'config_not_json' });
+  });
+});
+
+describe('a server over the network', () => {
+  const shop = {
+    url: `https://api.shop.example/\${ORG:-main}/mcp`,
+    headers: { Authorization: `Bearer \${TOKEN}`, 'X-Team': 'literal-value', 'X-Model': `\${OPENAI_API_KEY}` },
+    idleMs: 1000,
+  };
+
+  test('is ready for its client once its project is trusted, and not before', async () => {
+    put('project/.mcp.json', { mcpServers: { shop } });
+    const left = await load({ untrusted: 'leave' });
+    expect(left.servers).toEqual([]);
+    expect(JSON.stringify(left)).not.toContain('secret-value');
+    const loaded = await load({ trustProject: true, env: { TOKEN: 'secret-value\n', OPENAI_API_KEY: 'model-key' } });
+    expect(loaded.servers).toMatchObject([
+      { kind: 'http', scope: 'project', url: 'https://api.shop.example/main/mcp', era: 'auto', idleMs: 1000 },
+    ]);
+    const [server] = loaded.servers;
+    expect(server?.kind === 'http' ? { ...server.headers } : {}).toEqual({
+      Authorization: 'Bearer secret-value',
+      'X-Team': 'literal-value',
+      // A model's key goes to no server by its URL or headers.
+      'X-Model': `\${OPENAI_API_KEY}`,
+    });
+    expect(loaded.warnings.map(({ code }) => code)).toEqual(['model_key']);
+  });
+
+  test('is shown with its address, and with which variable goes to which host, without any value', async () => {
+    put('project/.mcp.json', { mcpServers: { shop, old: { type: 'sse', url: `http://\${HOST}:8080/sse` } } });
+    const text = trustText((await load({ untrusted: 'leave' })).trust);
+    expect(text).toContain(`server shop is reached at:\n    https://api.shop.example/\${ORG:-main}/mcp`);
+    expect(text).toContain('sends it the headers Authorization, X-Team, X-Model');
+    expect(text).toContain('takes from your environment and sends to api.shop.example: ORG, TOKEN, OPENAI_API_KEY');
+    expect(text).toContain('server old is reached at (over the old HTTP+SSE transport):');
+    expect(text).toContain(`sends to \${HOST}:8080: HOST`);
+    expect(text).toContain('by http: what goes there can be read on the way');
+    expect(text).not.toContain('literal-value');
+    expect(text).not.toContain('secret-value');
+  });
+
+  test('by http is warned about, unless it is on this machine', async () => {
+    const at = (url: string) => ({ type: 'http', url });
+    put('project/.mcp.json', {
+      mcpServers: {
+        far: at('http://192.168.0.9/mcp'),
+        near: at('http://127.0.0.1:3000/mcp'),
+        same: at('http://localhost:3000/mcp'),
+        six: at('http://[::1]:3000/mcp'),
+        safe: at('https://x.example/mcp'),
+        // Spelled like this machine, and another.
+        fake: at('http://localhost.example/mcp'),
+      },
+    });
+    const { warnings, servers } = await load({ trustProject: true });
+    expect(keys(servers)).toHaveLength(6);
+    expect(warnings.map(({ code, text }) => [code, text.split('"')[1]])).toEqual([
+      ['open_http', 'far'],
+      ['open_http', 'fake'],
+    ]);
   });
 });

@@ -34,12 +34,17 @@ describe('an entry that cannot be started is refused alone, with the reason', ()
     ['{"command": "npx", "type": "docker"}', 'type_unknown', '"docker"'],
     ['{"command": "npx", "type": 7}', 'type_unknown', '7'],
     ['{"type": "stdio", "url": "https://x"}', 'command_missing', 'no "command"'],
-    ['{"type": "http", "url": "https://x/mcp"}', 'transport_not_supported_yet', 'https://x/mcp'],
-    ['{"type": "sse", "url": "https://x/sse"}', 'transport_not_supported_yet', 'https://x/sse'],
-    ['{"type": "ws", "url": "wss://x"}', 'transport_not_supported_yet', 'wss://x'],
-    ['{"type": "streamable-http", "url": "https://x"}', 'transport_not_supported_yet', 'https://x'],
-    ['{"url": "https://x", "headers": {"A": "b"}}', 'transport_not_supported_yet', 'https://x'],
-    ['{"serverUrl": "https://x"}', 'transport_not_supported_yet', 'https://x'],
+    ['{"type": "ws", "url": "wss://x"}', 'transport_not_supported_yet', 'WebSocket'],
+    ['{"type": "http"}', 'url_missing', 'no "url"'],
+    ['{"serverUrl": "https://x"}', 'url_missing', 'no "url"'],
+    ['{"type": "http", "url": ["https://x"]}', 'url_not_string', 'a list'],
+    ['{"type": "http", "url": ""}', 'url_not_http', 'no http or https URL'],
+    ['{"url": "ftp://x/mcp"}', 'url_not_http', 'no http or https URL'],
+    ['{"url": "x.example/mcp"}', 'url_not_http', 'no http or https URL'],
+    ['{"url": "https://x", "headers": ["A: b"]}', 'headers_not_object', 'a list'],
+    ['{"url": "https://x", "headers": {"A": null}}', 'header_not_string', '"A"'],
+    ['{"url": "https://x", "headers": {"A: b": "c"}}', 'header_name', 'A: b'],
+    ['{"url": "https://x", "disabled": true}', 'disabled', 'Disabled'],
     ['{"command": "npx", "disabled": true}', 'disabled', 'Disabled'],
     ['{"command": "npx", "disabled": "true"}', 'disabled_not_boolean', 'true or false'],
     ['{"command": "npx", "enabled": false}', 'disabled', 'Disabled'],
@@ -138,6 +143,7 @@ describe('expandEntry', () => {
       "cwd": "sub", "era": "legacy", "trust": true, "startMs": 5000, "hardMs": 60000, "type": "stdio"}`;
     expect(expanded(entry)).toEqual({
       server: {
+        kind: 'stdio',
         key: 'odd',
         scope: 'project',
         command: '/p/run',
@@ -179,5 +185,43 @@ describe('expandEntry', () => {
       ['__proto__', '1'],
       ['A', '2'],
     ]);
+  });
+});
+
+describe('an entry that is reached over the network', () => {
+  const http = (entry: string) => {
+    const { entries, warnings } = beside(entry);
+    if (entries[0]?.kind !== 'http') throw new Error(`refused: ${JSON.stringify(entries[0])}`);
+    return { entry: entries[0], codes: warnings.map(({ code }) => code) };
+  };
+
+  test.each(['http', 'streamable-http', 'streamableHttp', 'HTTP'])('may have the type %s', (type) => {
+    expect(http(`{"type": "${type}", "url": "https://x/mcp"}`)).toMatchObject({
+      entry: { url: 'https://x/mcp', sse: false, trustAnnotations: false },
+      codes: [],
+    });
+  });
+
+  test('may have no type, the old one, headers, and what other entries have', () => {
+    expect(http('{"url": " https://x/mcp "}').entry.url).toBe('https://x/mcp');
+    expect(http('{"type": "sse", "url": "https://x/sse"}').entry.sse).toBe(true);
+    const { entry } = http(
+      '{"url": "https://x", "headers": {"A": "b", "N": 7}, "era": "modern", "trust": true, "idleMs": 5}',
+    );
+    expect(entry).toMatchObject({ era: 'modern', trustAnnotations: true });
+    expect([...entry.headers]).toEqual([
+      ['A', 'b'],
+      ['N', '7'],
+    ]);
+    expect([...entry.limits]).toEqual([['idleMs', 5]]);
+  });
+
+  test('keeps an address with variables for later, and says what has no meaning', () => {
+    expect(http(`{"url": "\${BASE}/mcp"}`).entry.url).toBe(`\${BASE}/mcp`);
+    expect(http('{"type": "http", "url": "https://x", "command": "npx", "env": {}}').codes).toEqual([
+      'key_without_meaning',
+      'key_without_meaning',
+    ]);
+    expect(http('{"url": "https://x", "headersHelper": "./token.sh"}').codes).toEqual(['headers_helper_not_run']);
   });
 });

@@ -3,11 +3,13 @@ import type { Reason } from '../contracts/index.ts';
 import { canonicalJson, sha256 } from '../tools/index.ts';
 import { type ConfigFile, kindOf } from './config-file.ts';
 import { jsonOf, type Member, membersOf, type TreeReader, treeReader, warnUnknownKeys } from './config-tree.ts';
+import { type Bad, BadEntry, type CommonEntry, readCommon, scalarOf, stringOf } from './entry-values.ts';
+import { type HttpEntry, NETWORK_TYPE, readHttp, URL_KEYS } from './http-entry.ts';
 import { hostReason } from './reason.ts';
-import { ERAS, FOREIGN_SERVER_KEYS, FOREIGN_TOP_KEYS, SERVER_KEYS, TIME_KEYS } from './server-keys.ts';
+import { FOREIGN_SERVER_KEYS, FOREIGN_TOP_KEYS, SERVER_KEYS } from './server-keys.ts';
 
 /** A stdio server as it stands in the file, before expansion. */
-export interface StdioEntry {
+export interface StdioEntry extends CommonEntry {
   readonly kind: 'stdio';
   readonly key: string;
   readonly source: NonNullable<Reason['source']>;
@@ -17,22 +19,18 @@ export interface StdioEntry {
   readonly args: readonly string[];
   readonly env: ReadonlyMap<string, string>;
   readonly cwd?: string;
-  readonly era?: (typeof ERAS)[number];
-  readonly trustAnnotations: boolean;
-  readonly limits: ReadonlyMap<(typeof TIME_KEYS)[number], number>;
 }
 
-/** An entry that can't be started, and why. `url` is what a network entry would reach. */
+/** An entry that can't be used, and why. */
 interface RefusedEntry {
   readonly kind: 'refused';
   readonly key: string;
   readonly source: NonNullable<Reason['source']>;
   readonly hash: string;
-  readonly url?: string;
   readonly reasons: readonly Reason[];
 }
 
-export type McpEntry = StdioEntry | RefusedEntry;
+export type McpEntry = StdioEntry | HttpEntry | RefusedEntry;
 
 export interface McpFile {
   readonly entries: readonly McpEntry[];
@@ -76,15 +74,6 @@ function entryHints(top: ReadonlyMap<string, Member>): ReadonlyMap<string, strin
   return hints;
 }
 
-/** Stops reading one entry; the rest of the file goes on. */
-class BadEntry extends Error {
-  readonly reason: Reason;
-  constructor(reason: Reason) {
-    super(reason.text);
-    this.reason = reason;
-  }
-}
-
 function readEntry(reader: TreeReader, key: string, { key: keyNode, value }: Member): McpEntry {
   const base = { key, source: reader.file.at(keyNode), hash: sha256(canonicalJson([key, jsonOf(value)])) };
   const where = `the entry "${key}"`;
@@ -96,30 +85,20 @@ function readEntry(reader: TreeReader, key: string, { key: keyNode, value }: Mem
     }
     const members = membersOf(reader, value, where);
     warnUnknownKeys(reader, members, SERVER_KEYS, where, FOREIGN_SERVER_KEYS);
-    const network = networkUrl(members);
-    if (network !== undefined) {
-      const what = network === '' ? 'a server reached over the network' : `the server at ${network}`;
-      const text = `"${key}" is ${what}; only servers started by a command are supported yet.`;
-      throw Object.assign(bad('transport_not_supported_yet', keyNode, text), { url: network });
-    }
     checkEnabled(members, bad);
+    if (isNetwork(members)) return { kind: 'http', ...base, ...readHttp(reader, key, keyNode, members, bad) };
     return { kind: 'stdio', ...base, ...readStdio(reader, key, keyNode, members, bad) };
   } catch (error) {
     if (!(error instanceof BadEntry)) throw error;
-    const url = 'url' in error && typeof error.url === 'string' ? { url: error.url } : {};
-    return { kind: 'refused', ...base, ...url, reasons: [error.reason] };
+    return { kind: 'refused', ...base, reasons: [error.reason] };
   }
 }
 
-type Bad = (code: string, node: Node, text: string) => BadEntry;
-
-/** The URL of an entry that is reached over the network (empty when it has none), undefined for one with a command. */
-function networkUrl(members: ReadonlyMap<string, Member>): string | undefined {
+/** Whether an entry is reached over the network. One with a command is started, unless its type says otherwise. */
+function isNetwork(members: ReadonlyMap<string, Member>): boolean {
   const type = members.get('type')?.value.value;
-  const url = (members.get('url') ?? members.get('httpUrl') ?? members.get('serverUrl'))?.value.value;
-  const named = typeof type === 'string' && /^(http|sse|ws|streamable-?http)$/i.test(type);
-  if (named || (type === undefined && url !== undefined && !members.has('command'))) return String(url ?? '');
-  return undefined;
+  if (typeof type === 'string' && NETWORK_TYPE.test(type)) return true;
+  return type === undefined && !members.has('command') && URL_KEYS.some((name) => members.has(name));
 }
 
 function checkEnabled(members: ReadonlyMap<string, Member>, bad: Bad): void {
@@ -159,48 +138,13 @@ function readStdio(
     reader.warn('url_ignored', keyNode, `"${key}" has both "command" and "url"; the command is started.`);
   }
   const cwd = members.get('cwd');
-  const limits = new Map<(typeof TIME_KEYS)[number], number>();
-  for (const name of TIME_KEYS) {
-    const limit = members.get(name);
-    if (limit) readLimit(reader, key, name, limit.value, limits);
-  }
-  const era = ERAS.find((one) => one === members.get('era')?.value.value);
-  warnOdd(reader, members, key, 'era', era === undefined, 'write "auto", "legacy" or "modern"; "auto" is taken');
-  const trust = members.get('trust')?.value;
-  warnOdd(reader, members, key, 'trust', trust?.type !== 'boolean', 'write true or false; false is taken');
   return {
     command: program,
     args: readArgs(reader, key, members.get('args')?.value, bad),
     env: readEnv(reader, key, members.get('env')?.value, bad),
     ...(cwd && { cwd: stringOf(cwd.value, `"cwd" of "${key}"`, 'cwd_not_string', bad) }),
-    ...(era !== undefined && { era }),
-    trustAnnotations: trust?.value === true,
-    limits,
+    ...readCommon(reader, key, members),
   };
-}
-
-function warnOdd(
-  reader: TreeReader,
-  members: ReadonlyMap<string, Member>,
-  key: string,
-  name: string,
-  odd: boolean,
-  advice: string,
-): void {
-  const member = members.get(name);
-  if (member && odd) reader.warn('odd_value', member.value, `"${name}" of "${key}" is not understood: ${advice}.`);
-}
-
-function readLimit(
-  reader: TreeReader,
-  key: string,
-  name: (typeof TIME_KEYS)[number],
-  node: Node,
-  limits: Map<(typeof TIME_KEYS)[number], number>,
-): void {
-  const ms: unknown = node.value;
-  if (typeof ms === 'number' && Number.isInteger(ms) && ms > 0 && ms < 2 ** 31) limits.set(name, ms);
-  else reader.warn('odd_value', node, `"${name}" of "${key}" must be a whole number of milliseconds above 0; ignored.`);
 }
 
 function readArgs(reader: TreeReader, key: string, node: Node | undefined, bad: Bad): readonly string[] {
@@ -230,19 +174,4 @@ function readEnv(reader: TreeReader, key: string, node: Node | undefined, bad: B
     env.set(name, scalarOf(reader, member.value, `"${name}" in "env" of "${key}"`, 'env_not_string', bad));
   }
   return env;
-}
-
-/** A string; a number or a truth value is taken as its text, with a warning. */
-function scalarOf(reader: TreeReader, node: Node, what: string, code: string, bad: Bad): string {
-  if (node.type !== 'number' && node.type !== 'boolean') return stringOf(node, what, code, bad);
-  reader.warn('not_a_string', node, `${what} is ${kindOf(node)}; it is taken as the text "${String(node.value)}".`);
-  return String(node.value);
-}
-
-function stringOf(node: Node, what: string, code: string, bad: Bad): string {
-  if (node.type !== 'string') throw bad(code, node, `${what} is ${kindOf(node)}; a string is expected.`);
-  const text = String(node.value);
-  if (text.includes('\0'))
-    throw bad('nul_character', node, `${what} holds a NUL character, which nothing can be started with.`);
-  return text;
 }

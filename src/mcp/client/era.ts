@@ -13,6 +13,8 @@ export interface Negotiated {
   /** The server's own words, for display and, by trust, for the model. */
   readonly instructions?: string;
   readonly serverInfo?: Json;
+  /** The old transport of 2024-11-05, where the server has no other. */
+  readonly transport?: 'http+sse';
 }
 
 export interface Negotiation {
@@ -30,7 +32,8 @@ export interface Negotiation {
   learned(proof: Negotiated): void;
 }
 
-type Verdict =
+/** What an answer to `server/discover` proves. */
+export type Verdict =
   | { readonly kind: 'modern'; readonly negotiated: Negotiated }
   | { readonly kind: 'other_modern'; readonly versions: readonly string[] }
   | { readonly kind: 'legacy' };
@@ -113,7 +116,17 @@ async function discover(session: Session, n: Negotiation): Promise<Verdict> {
   return judgeDiscover(answer);
 }
 
-async function handshake(session: Session, n: Negotiation): Promise<Negotiated> {
+/**
+ * Opens a session of the legacy era.
+ *
+ * @param agreed told of the revision before anything else is sent
+ * @throws McpError; with `rpc` when the server refused
+ */
+export async function handshake(
+  session: Session,
+  n: Pick<Negotiation, 'name' | 'capabilities'>,
+  agreed?: (revision: string) => void,
+): Promise<Negotiated> {
   const params = { protocolVersion: LEGACY_REVISION, capabilities: n.capabilities, clientInfo: clientInfo() };
   const answer = (await session.request('initialize', params, {}, { housekeeping: true })).parse();
   const revision = isObject(answer) ? answer.protocolVersion : undefined;
@@ -127,6 +140,7 @@ async function handshake(session: Session, n: Negotiation): Promise<Negotiated> 
       },
     );
   }
+  agreed?.(revision);
   session.notify('notifications/initialized');
   return {
     kind: 'legacy',
@@ -137,7 +151,7 @@ async function handshake(session: Session, n: Negotiation): Promise<Negotiated> 
   };
 }
 
-function unsupported(n: Negotiation, versions: readonly string[]): McpError {
+function unsupported(n: Pick<Negotiation, 'name'>, versions: readonly string[]): McpError {
   return new McpError(
     'mcp_unsupported_revision',
     `${n.name} is a modern server, but only of protocol revisions that Bridle doesn't speak: ${printable(versions.join(', '), { maxLength: 200 })}.`,
@@ -148,8 +162,12 @@ function unsupported(n: Negotiation, versions: readonly string[]): McpError {
   );
 }
 
-/** A verdict that ends the search, or null when the server has to be asked the old way. */
-function settled(n: Negotiation, verdict: Verdict): Negotiated | null {
+/**
+ * A verdict that ends the search, or null when the server has to be asked the old way.
+ *
+ * @throws McpError when it is of an era that we don't speak, or not of the one that was asked for
+ */
+export function settled(n: Pick<Negotiation, 'name' | 'mode'>, verdict: Verdict): Negotiated | null {
   if (verdict.kind === 'other_modern') throw unsupported(n, verdict.versions);
   if (verdict.kind === 'modern') return verdict.negotiated;
   if (n.mode !== 'modern') return null;
@@ -159,13 +177,15 @@ function settled(n: Negotiation, verdict: Verdict): Negotiated | null {
   });
 }
 
-function refusedInitialize(n: Negotiation, error: McpError): McpError {
+/** The error of a handshake that the server answered with an error. */
+export function refusedInitialize(n: Pick<Negotiation, 'name'>, error: McpError): McpError {
   return new McpError(
     'mcp_initialize_refused',
     `${n.name} refused initialize: ${printable(error.rpc?.message ?? error.message, { maxLength: 2000 })}`,
     {
       executed: 'not_executed',
       ...(error.rpc && { rpc: error.rpc }),
+      ...(error.status !== undefined && { status: error.status }),
       hint: 'See what the server says about the protocol revisions that it supports.',
     },
   );

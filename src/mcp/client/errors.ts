@@ -16,6 +16,8 @@ export class McpError extends BridleError {
   readonly executed: Executed;
   /** There when the server itself answered with an error. */
   readonly rpc?: RpcError;
+  /** The HTTP status, where the server answered with one that says more than the rest. */
+  readonly status?: number;
   /** True when the same request may succeed later without anybody changing anything. */
   readonly passing: boolean;
 
@@ -26,6 +28,7 @@ export class McpError extends BridleError {
       readonly executed: Executed;
       readonly passing?: boolean;
       readonly rpc?: RpcError;
+      readonly status?: number;
       readonly hint?: string;
       readonly cause?: unknown;
     },
@@ -34,6 +37,7 @@ export class McpError extends BridleError {
     this.executed = options.executed;
     this.passing = options.passing ?? false;
     if (options.rpc) this.rpc = options.rpc;
+    if (options.status !== undefined) this.status = options.status;
   }
 }
 
@@ -43,6 +47,7 @@ export function withExecuted(error: McpError, executed: Executed): McpError {
     executed,
     passing: error.passing,
     ...(error.rpc && { rpc: error.rpc }),
+    ...(error.status !== undefined && { status: error.status }),
     ...(error.hint !== undefined && { hint: error.hint }),
     ...(error.cause !== undefined && { cause: error.cause }),
   });

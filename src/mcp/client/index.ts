@@ -4,9 +4,11 @@
  * never claimed beyond what is known.
  */
 export { McpError, type RpcError } from './errors.ts';
+export { connectHttp, type HttpConnection, type HttpOptions } from './http-connection.ts';
 export { listAll } from './list-all.ts';
 export { type McpSourceOptions, mcpSource } from './mcp-source.ts';
 export { installExitHooks } from './process-group.ts';
 export { commandLine } from './secrets.ts';
-export { type StdioServer, serverFingerprint } from './server.ts';
-export { closeAll, connectStdio, type StdioConnection, type StdioOptions } from './stdio-connection.ts';
+export { type HttpServer, type StdioServer, serverFingerprint } from './server.ts';
+export { connectStdio, type StdioConnection, type StdioOptions } from './stdio-connection.ts';
+export { closeAll } from './supervisor.ts';

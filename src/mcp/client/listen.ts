@@ -1,10 +1,13 @@
 import type { JsonObject } from '../../contracts/index.ts';
 import type { Negotiated } from './era.ts';
+import { McpError } from './errors.ts';
 import { isObject } from './message.ts';
 import type { Session } from './session.ts';
 
 const AGAIN_MS = 1000;
-const MAX_REOPENED = 5;
+const MAX_AGAIN_MS = 60_000;
+/** A stream that stood this long was in good order: the next one is opened without a longer pause. */
+const STOOD_MS = 30_000;
 
 /** What a server's capabilities say that it can tell of, as the filter of `subscriptions/listen`. */
 function filterFor(capabilities: JsonObject): JsonObject {
@@ -21,23 +24,29 @@ function filterFor(capabilities: JsonObject): JsonObject {
 
 /**
  * Asks a modern server to tell when its lists change (MCP 2026-07-28, Subscriptions). A legacy server tells unasked. A
- * stream that the server closes in good order is opened again, a few times; one that it refuses is left alone: the lists
- * then stay as they were first read.
+ * stream that ends is opened again, with growing pauses; one that the server refuses is left alone: the lists then stay
+ * as they were first read.
+ *
+ * @param missed told when a stream is opened again: nobody told what changed in between
  */
-export function listenForChanges(session: Session, negotiated: Negotiated): void {
+export function listenForChanges(session: Session, negotiated: Negotiated, missed: () => void): void {
   if (negotiated.kind !== 'modern') return;
   const notifications = filterFor(negotiated.capabilities);
   if (Object.keys(notifications).length === 0) return;
-  let reopened = 0;
-  const listen = () => {
+  let pause = AGAIN_MS;
+  const listen = (again: boolean) => {
     if (session.ended) return;
-    session.request('subscriptions/listen', { notifications }, {}, { housekeeping: true }).then(
-      () => {
-        reopened += 1;
-        if (reopened <= MAX_REOPENED) setTimeout(listen, AGAIN_MS * reopened).unref();
-      },
-      () => {},
-    );
+    const from = Date.now();
+    const reopen = () => {
+      if (session.ended) return;
+      if (Date.now() - from >= STOOD_MS) pause = AGAIN_MS;
+      setTimeout(() => listen(true), pause).unref();
+      pause = Math.min(pause * 2, MAX_AGAIN_MS);
+    };
+    session.request('subscriptions/listen', { notifications }, {}, { housekeeping: true }).then(reopen, (error) => {
+      if (error instanceof McpError && error.passing) reopen();
+    });
+    if (again) missed();
   };
-  listen();
+  listen(false);
 }

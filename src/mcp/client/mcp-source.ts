@@ -6,6 +6,7 @@ import type {
   JsonObject,
   PreviewPlan,
   RawJson,
+  Reason,
   Source,
   SourceResult,
   ToolListing,
@@ -30,6 +31,9 @@ const MAX_COALESCE_MS = 10_000;
 /** Codes that say that the request itself was wrong: another try with the same arguments gives the same answer. */
 const REFUSED: ReadonlySet<number> = new Set([CODES.invalidParams, CODES.invalidRequest, CODES.unknownMethod]);
 
+/** Codes that say that the server doesn't let us in. */
+const NO_ENTRY: ReadonlySet<string> = new Set(['mcp_unauthorized', 'mcp_forbidden']);
+
 function failureOf(error: unknown, tool: string): Failure {
   if (!(error instanceof McpError)) {
     return {
@@ -43,7 +47,7 @@ function failureOf(error: unknown, tool: string): Failure {
   const message = error.hint === undefined ? error.message : `${error.message} ${error.hint}`;
   const validation = error.rpc !== undefined && REFUSED.has(error.rpc.code);
   return {
-    category: validation ? 'validation' : 'transient',
+    category: validation ? 'validation' : NO_ENTRY.has(error.code) ? 'permission' : 'transient',
     retryable: error.passing,
     message,
     executed: error.executed,
@@ -93,7 +97,11 @@ function configured(plan: PreviewPlan): PreviewPlan {
  * set aside alone.
  */
 export function mcpSource(
-  connection: Connection & { readonly limits?: { readonly idleMs?: number; readonly hardMs?: number } },
+  connection: Connection & {
+    readonly limits?: { readonly idleMs?: number; readonly hardMs?: number };
+    /** Why a definition can't be used over the connection's transport. */
+    refuseTool?(definition: RawJson): Reason | null;
+  },
   options: McpSourceOptions = {},
 ): Source {
   const { server, limits } = connection;
@@ -118,6 +126,11 @@ export function mcpSource(
         const read = definitionFromMcp(server, raw, { trustAnnotations: server.trustAnnotations });
         if ('setAside' in read) {
           setAside.push({ tool: read.name, reasons: read.setAside });
+          continue;
+        }
+        const refused = connection.refuseTool?.(raw);
+        if (refused) {
+          setAside.push({ tool: read.tool.ref.tool, reasons: [refused] });
           continue;
         }
         const preview = previews.get(read.tool.ref.tool);

@@ -27,6 +27,7 @@ export const CODES = {
   unknownMethod: -32601,
   invalidParams: -32602,
   internal: -32603,
+  headerMismatch: -32020,
   missingCapability: -32021,
   unsupportedVersion: -32022,
 } as const;

@@ -17,16 +17,26 @@ export interface RestartGuard {
   reset(): void;
 }
 
-/** Keeps a server that fails again and again from being started for ever: growing pauses, then a stop. */
-export function restartGuard(name: string): RestartGuard {
+/**
+ * Keeps a server that fails again and again from being tried for ever: growing pauses, then a stop.
+ *
+ * @param stop `for_good`: until `reset`, for a process that we start; `for_now`: while the failures lie within a minute,
+ *   for a server that somebody else mends
+ */
+export function restartGuard(name: string, stop: 'for_good' | 'for_now' = 'for_good'): RestartGuard {
   let failures: number[] = [];
-  let isStopped = false;
+  let stoppedForGood = false;
+  const isStopped = () => {
+    if (stop === 'for_good') return stoppedForGood;
+    const now = Date.now();
+    return failures.filter((at) => now - at < WINDOW_MS).length >= MAX_FAILURES;
+  };
   let wake: (() => void) | null = null;
   return {
     failed() {
       const now = Date.now();
       failures = [...failures.filter((at) => now - at < WINDOW_MS), now];
-      if (failures.length >= MAX_FAILURES) isStopped = true;
+      if (failures.length >= MAX_FAILURES) stoppedForGood = true;
     },
     async pause() {
       const last = failures.at(-1);
@@ -47,17 +57,17 @@ export function restartGuard(name: string): RestartGuard {
       wake?.();
     },
     stopped(last) {
-      if (!isStopped) return null;
+      if (!isStopped()) return null;
       const why = last ? ` Last: ${last.message}` : '';
       return new McpError(
         'mcp_crash_loop',
-        `${name} failed ${MAX_FAILURES} times within ${WINDOW_MS / 1000} s and is not started again.${why}`,
+        `${name} failed ${MAX_FAILURES} times within ${WINDOW_MS / 1000} s and is ${stop === 'for_good' ? 'not started again' : 'left alone for a while'}.${why}`,
         { executed: 'not_executed', hint: 'Mend what the last failure says, then connect again.' },
       );
     },
     reset() {
       failures = [];
-      isStopped = false;
+      stoppedForGood = false;
     },
   };
 }

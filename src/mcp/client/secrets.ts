@@ -71,3 +71,15 @@ export function withoutSecrets(text: string, env: Readonly<Record<string, string
     .sort((a, b) => b.part.length - a.part.length);
   return secrets.reduce((clean, { name, part }) => clean.replaceAll(part, `\${${name}}`), text);
 }
+
+/** A part of a path that looks drawn by lot: some services put their key there. */
+const DRAWN = /^(?=.*\d)(?=.*[A-Za-z])[\w~.=-]{20,}$/;
+
+/** A URL for messages: without user, password, query and fragment, and without parts of the path that may be keys. */
+export function shownUrl(text: string): string {
+  if (!URL.canParse(text)) return 'no URL';
+  const url = new URL(text);
+  const path = url.pathname.split('/').map((part) => (DRAWN.test(part) ? HIDDEN : part.replace(KNOWN_SHAPE, HIDDEN)));
+  const origin = url.host === '' ? url.protocol : `${url.protocol}//${url.host}`;
+  return `${origin}${path.join('/')}${url.search === '' ? '' : '?…'}`;
+}

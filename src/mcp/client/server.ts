@@ -26,6 +26,39 @@ export interface StdioServer {
   readonly maxFrameBytes?: number;
 }
 
+/** A server reached over HTTP, as configured. */
+export interface HttpServer {
+  /** The name under which it is configured. */
+  readonly key: string;
+  readonly scope: ServerRef['scope'];
+  /** The MCP endpoint, `http:` or `https:`. */
+  readonly url: string;
+  /** Sent with each request to the origin of `url`, and to no other. Never shown. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** `sse`: tries the old HTTP+SSE transport of 2024-11-05 first. Found out when left out. */
+  readonly transport?: 'sse';
+  /** `auto` (default) finds out; the others are for servers that are known to need it. */
+  readonly era?: 'auto' | 'legacy' | 'modern';
+  /** Whether `readOnlyHint` and `idempotentHint` of this server count. Default false. */
+  readonly trustAnnotations?: boolean;
+  /** Longest wait for the server to answer the first time, in milliseconds. Default 30,000. */
+  readonly startMs?: number;
+  /** Longest silence of a request, in milliseconds; stands in for the caller's. */
+  readonly idleMs?: number;
+  /** Longest request, in milliseconds; stands in for the caller's. */
+  readonly hardMs?: number;
+  /** Longest answer or event that the server may send, in bytes. Default 64 MiB. */
+  readonly maxFrameBytes?: number;
+}
+
+/** The limits of a server's entry, where it has some. Milliseconds. */
+export function limitsOf(server: Pick<HttpServer, 'idleMs' | 'hardMs'>): { idleMs?: number; hardMs?: number } {
+  return {
+    ...(server.idleMs !== undefined && { idleMs: server.idleMs }),
+    ...(server.hardMs !== undefined && { hardMs: server.hardMs }),
+  };
+}
+
 /**
  * Who a server is: SHA-256 (hex) of command and arguments, or of a URL's origin and path. Environment, query and
  * fragment are left out: they carry secrets, and a changed secret doesn't make another server.

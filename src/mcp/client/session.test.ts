@@ -210,6 +210,26 @@ describe('what precedes the first message', () => {
 });
 
 describe('requests of the server', () => {
+  test('that came with a request belong to it alone, also beside others', async () => {
+    const { it, sent } = session();
+    const input = (name: string) => ({ ...limits(), input: async (): Promise<Json> => ({ name }) });
+    const calls = [input('first'), input('second')].map((ctx) => settled(it.request('tools/call', {}, ctx)));
+    const ask = (id: number) => JSON.stringify({ jsonrpc: '2.0', id, method: 'elicitation/create', params: {} });
+    it.receive(ask(70), 2);
+    // Of a request that is over nobody is asked.
+    it.receive(ask(71), 9);
+    await flush();
+    expect(sent.find(({ id, method }) => id === 70 && method === undefined)).toMatchObject({
+      result: { name: 'second' },
+    });
+    expect(sent.find(({ id, method }) => id === 71 && method === undefined)).toMatchObject({
+      result: { action: 'decline' },
+    });
+    it.end(new McpError('mcp_closed', 'closed', { executed: 'unknown' }));
+    await flush();
+    expect(calls.map(({ outcome }) => outcome)).toEqual(['mcp_closed unknown', 'mcp_closed unknown']);
+  });
+
   test('are not answered in the modern era, which has none', async () => {
     const { it, sent, heard, receive } = session();
     it.meta = {};

@@ -1,4 +1,4 @@
-import type { CallContext, Json, JsonObject, RawJson } from '../../contracts/index.ts';
+import type { CallContext, Executed, Json, JsonObject, RawJson } from '../../contracts/index.ts';
 import { onAbort, printable } from '../../tools/index.ts';
 import { McpError, messageOf, withExecuted } from './errors.ts';
 import { isObject, type Message, rawMember, readMessages } from './message.ts';
@@ -7,12 +7,27 @@ import { timeLimit } from './time-limit.ts';
 
 export type RequestContext = Pick<CallContext, 'signal' | 'idleMs' | 'hardMs' | 'onEvent' | 'input'>;
 
+/** What a message is that goes out, for a transport that puts some of it beside the text. */
+export interface Outgoing {
+  /** There for a request. */
+  readonly id?: number;
+  /** Absent for an answer. */
+  readonly method?: string;
+  readonly params?: Json;
+}
+
 /** What the session needs of the connection it lives in. */
 export interface SessionHost {
-  /** For messages: which server, by key and command. */
+  /** For messages: which server, by key and where it is. */
   readonly name: string;
   /** Writes one message; false when it can't be written. */
-  send(text: string): boolean;
+  send(text: string, message: Outgoing): boolean;
+  /** Tells the server that a request is given up. Without this, `notifications/cancelled` does. */
+  cancel?(id: number, reason: string): void;
+  /** A request has come to its end, whichever it was. */
+  settled?(id: number): void;
+  /** Takes secrets out of what a server said. */
+  clean?(text: string): string;
   /** A line that is no JSON-RPC. */
   noise(line: string): void;
   /** An answer to nothing that was asked, or a request in the era that has none of the server. */
@@ -92,11 +107,12 @@ export class Session {
         clearTimeout(idle);
         clearTimeout(hard);
         unsubscribe?.();
+        this.#host.settled?.(id);
       };
       const giveUp = (error: McpError, reason: string) => {
-        settle();
         // The handshake is the one request that must not be cancelled.
-        if (method !== 'initialize') this.notify('notifications/cancelled', { requestId: id, reason });
+        if (method !== 'initialize') this.#cancel(id, reason);
+        settle();
         reject(error);
       };
       const cancel = () =>
@@ -113,7 +129,7 @@ export class Session {
         );
         return;
       }
-      if (!this.#host.send(text)) {
+      if (!this.#host.send(text, { id, method, params })) {
         reject(this.#unwritable(method));
         return;
       }
@@ -146,11 +162,39 @@ export class Session {
 
   notify(method: string, params?: Json): void {
     if (!this.ended)
-      this.#host.send(JSON.stringify({ jsonrpc: '2.0', method, ...(params !== undefined && { params }) }));
+      this.#host.send(JSON.stringify({ jsonrpc: '2.0', method, ...(params !== undefined && { params }) }), { method });
   }
 
-  /** Takes one line of the server. */
-  receive(line: string): void {
+  /** Whether a request is still without an answer. */
+  waits(id: number): boolean {
+    return this.#pending.has(id);
+  }
+
+  /** Ends one request that the transport knows can't be answered any more. */
+  fail(id: number, error: McpError): void {
+    this.#pending.get(id)?.reject(error);
+  }
+
+  /**
+   * Ends one request with an error that came without its id, or beside a status that says more than its code.
+   *
+   * @param known what is known of the request's effect; by the code when left out
+   */
+  refuse(
+    id: number,
+    answer: Extract<Message, { kind: 'error' }>,
+    known?: { executed?: Executed; status?: number },
+  ): void {
+    const pending = this.#pending.get(id);
+    pending?.reject(this.#refused(pending.method, answer, known));
+  }
+
+  /**
+   * Takes one line of the server.
+   *
+   * @param of the request that it came for, where the transport says so
+   */
+  receive(line: string, of?: number): void {
     // Some runtimes begin their output with a byte order mark, and the first line is the answer to our first question.
     const text = line.startsWith(BYTE_ORDER_MARK) ? line.slice(1) : line;
     const first = text.trimStart()[0];
@@ -159,7 +203,7 @@ export class Session {
       this.#host.noise(line);
       return;
     }
-    for (const message of messages) this.#take(message);
+    for (const message of messages) this.#take(message, of);
   }
 
   /** Ends the session; whatever is in flight fails now. */
@@ -167,6 +211,11 @@ export class Session {
     if (this.ended) return;
     this.ended = error;
     for (const pending of [...this.#pending.values()]) pending.reject(withExecuted(error, 'unknown'));
+  }
+
+  #cancel(id: number, reason: string): void {
+    if (this.#host.cancel) this.#host.cancel(id, reason);
+    else this.notify('notifications/cancelled', { requestId: id, reason });
   }
 
   #withMeta(params: Json, ctx: Partial<RequestContext>, id: number): JsonObject {
@@ -178,7 +227,7 @@ export class Session {
     return { ...given, _meta: { ...meta, ...(this.meta && { ...this.meta, ...capabilities }), ...token } };
   }
 
-  #take(message: Message): void {
+  #take(message: Message, of: number | undefined): void {
     switch (message.kind) {
       case 'result':
       case 'error': {
@@ -189,16 +238,16 @@ export class Session {
         return;
       }
       case 'notification':
-        this.#notified(message.method, message.params);
+        this.#notified(message.method, message.params, of);
         return;
       case 'request':
-        // MCP 2026-07-28, stdio: there are no requests of the server, and a client must not write responses.
+        // MCP 2026-07-28: there are no requests of the server, and a client must not write responses.
         if (this.meta !== null) this.#host.stray();
-        else this.#answer(message).catch(() => {});
+        else this.#answer(message, of).catch(() => {});
     }
   }
 
-  #notified(method: string, params: RawJson): void {
+  #notified(method: string, params: RawJson, of: number | undefined): void {
     const detail = params.parse();
     if (method === 'notifications/progress') {
       const token = isObject(detail) ? detail.progressToken : undefined;
@@ -214,9 +263,7 @@ export class Session {
     // Of this hop only: it says that our own subscription stands.
     if (method === 'notifications/subscriptions/acknowledged') return;
     if (method === 'notifications/message') {
-      // The protocol doesn't say which request a log line belongs to, so it is told only where there is no doubt.
-      const running = this.#running();
-      if (running.length === 1) this.#tell(running[0], 'log', params);
+      this.#tell(this.#only(of), 'log', params);
     }
     this.#host.notification(method, params);
   }
@@ -241,21 +288,30 @@ export class Session {
     return [...this.#pending.values()].filter((pending) => !pending.housekeeping && !pending.method.endsWith('/list'));
   }
 
-  async #answer(request: Extract<Message, { kind: 'request' }>): Promise<void> {
+  /**
+   * The request that a log line or a question belongs to. Where the transport doesn't say it, neither does the protocol,
+   * so it is known only of one that runs alone.
+   */
+  #only(of: number | undefined): Pending | undefined {
+    if (of !== undefined) return this.#pending.get(of);
+    const [first, second] = this.#running();
+    return second ? undefined : first;
+  }
+
+  async #answer(request: Extract<Message, { kind: 'request' }>, of: number | undefined): Promise<void> {
     const { id, method, raw } = request;
     // As spelled: an id may be a number that JavaScript can't hold.
     const spelled = rawMember(raw, 'id')?.text ?? JSON.stringify(id);
     const reply = (body: JsonObject) =>
-      this.#host.send(`{"jsonrpc":"2.0","id":${spelled},${JSON.stringify(body).slice(1)}`);
+      this.#host.send(`{"jsonrpc":"2.0","id":${spelled},${JSON.stringify(body).slice(1)}`, {});
     if (method === 'ping') {
       reply({ result: {} });
       return;
     }
-    const running = this.#running();
-    const [only] = running;
-    const asked = running.length === 1 && only?.ctx.input ? only : undefined;
+    const only = this.#only(of);
+    const asked = only?.ctx.input ? only : undefined;
     // The folders are the connection's affair; a question to a person belongs to the one call that can have raised it.
-    const forHost = running.length === 0 || method === 'roots/list';
+    const forHost = this.#running().length === 0 || method === 'roots/list';
     const input = asked?.ctx.input ?? (forHost ? this.#host.input : undefined);
     const known = method === 'roots/list' || method === 'elicitation/create' || method === 'sampling/createMessage';
     if (!known || !input) {
@@ -282,23 +338,26 @@ export class Session {
     if (this.#answering.delete(id)) reply(body);
   }
 
-  #refused(method: string, { code, message, data }: Extract<Message, { kind: 'error' }>): McpError {
+  #refused(
+    method: string,
+    { code, message, data }: Extract<Message, { kind: 'error' }>,
+    known: { executed?: Executed; status?: number } = {},
+  ): McpError {
     const refusals: readonly number[] = [
       CODES.parse,
       CODES.invalidRequest,
       CODES.unknownMethod,
       CODES.invalidParams,
+      CODES.headerMismatch,
       CODES.missingCapability,
       CODES.unsupportedVersion,
     ];
-    return new McpError(
-      'mcp_error_answer',
-      `${this.#host.name} answered ${method} with error ${code}: ${printable(message, { maxLength: 2000 })}`,
-      {
-        executed: refusals.includes(code) ? 'not_executed' : 'unknown',
-        rpc: { code, message, ...(data && { data }) },
-      },
-    );
+    const said = printable(this.#host.clean?.(message) ?? message, { maxLength: 2000 });
+    return new McpError('mcp_error_answer', `${this.#host.name} answered ${method} with error ${code}: ${said}`, {
+      executed: known.executed ?? (refusals.includes(code) ? 'not_executed' : 'unknown'),
+      rpc: { code, message, ...(data && { data }) },
+      ...(known.status !== undefined && { status: known.status }),
+    });
   }
 
   #silent(method: string, ms: number): McpError {

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { StdioServer } from './server.ts';
-import { closeAll, connectStdio, type StdioOptions } from './stdio-connection.ts';
+import { connectStdio, type StdioOptions } from './stdio-connection.ts';
+import { closeAll } from './supervisor.ts';
 
 afterEach(closeAll);
 

@@ -1,28 +1,18 @@
 import { resolve } from 'node:path';
-import type {
-  Connection,
-  ConnectionEra,
-  ConnectionStatus,
-  Json,
-  JsonObject,
-  RawJson,
-  Reason,
-  ServerRef,
-} from '../../contracts/index.ts';
+import type { Connection, ConnectionEra, Json, JsonObject, RawJson, ServerRef } from '../../contracts/index.ts';
 import { printable } from '../../tools/index.ts';
 import { childEnvironment } from './child-env.ts';
-import { eraVerdicts, type Negotiated } from './era.ts';
-import { McpError, messageOf, withExecuted } from './errors.ts';
-import { listenForChanges } from './listen.ts';
+import { eraVerdicts } from './era.ts';
+import { McpError } from './errors.ts';
 import { noiseLog } from './noise-log.ts';
 import { CODES } from './protocol.ts';
 import { restartGuard } from './restart-guard.ts';
 import { commandLine, withoutSecrets } from './secrets.ts';
-import { type StdioServer, serverFingerprint } from './server.ts';
+import { limitsOf, type StdioServer, serverFingerprint } from './server.ts';
 import type { RequestContext } from './session.ts';
 import { type Live, type StartPlan, startServer } from './start-server.ts';
 import type { Launch, StdioProcess } from './stdio-process.ts';
-import { untilAborted } from './until-aborted.ts';
+import { type About, type Link, supervise } from './supervisor.ts';
 
 export interface StdioOptions {
   /** Where a server without `cwd` runs. Default: this process's working directory. */
@@ -44,7 +34,7 @@ export interface StdioConnection extends Connection {
   /** The limits of the server's entry, where it has some. Milliseconds. */
   readonly limits: { readonly idleMs?: number; readonly hardMs?: number };
   /** What the server said of itself when it started; null before. */
-  readonly about: Pick<Negotiated, 'capabilities' | 'instructions' | 'serverInfo'> | null;
+  readonly about: About | null;
   readonly counters: {
     /** Process starts. */
     readonly starts: number;
@@ -59,13 +49,6 @@ export interface StdioConnection extends Connection {
 
 const START_MS = 30_000;
 const PROBE_MS = 3000;
-
-const open = new Set<StdioConnection>();
-
-/** Closes every connection of this process; resolves when all their process groups are gone. */
-export async function closeAll(): Promise<void> {
-  await Promise.allSettled([...open].map((connection) => connection.close()));
-}
 
 /**
  * Connects to an MCP server over stdio (MCP 2026-07-28 and 2025-11-25, stdio transport). Nothing starts before the first
@@ -92,30 +75,10 @@ export function connectStdio(server: StdioServer, options: StdioOptions = {}): S
     trustAnnotations: server.trustAnnotations ?? false,
   };
   const name = `MCP server ${printable(JSON.stringify(server.key))} (${printable(commandLine(server))})`;
-  const guard = restartGuard(name);
   const noise = noiseLog(clean);
-  const listeners = new Set<(method: string, params: RawJson) => void>();
   const children = new Set<StdioProcess>();
   let starts = 0;
   let stray = 0;
-  let live: Live | null = null;
-  let about: Negotiated | null = null;
-  let starting: Promise<Live> | null = null;
-  let lastFailure: McpError | null = null;
-  let closing: Promise<void> | null = null;
-
-  const closed = (executed: 'not_executed' | 'unknown') =>
-    new McpError('mcp_closed', `${name} was closed.`, { executed });
-
-  const notify = (method: string, params: RawJson) => {
-    for (const listener of listeners) {
-      try {
-        listener(method, params);
-      } catch {
-        // One listener's fault is not the others'.
-      }
-    }
-  };
 
   const plan: Omit<StartPlan, 'kept'> = {
     name,
@@ -129,112 +92,64 @@ export function connectStdio(server: StdioServer, options: StdioOptions = {}): S
     stray() {
       stray += 1;
     },
-    notification: notify,
+    notification: (method, params) => supervisor.notify(method, params),
     ...(options.input && { input: options.input }),
     launched(child) {
       children.add(child);
       void child.ended.then(() => child.stop()).then(() => children.delete(child));
     },
-    ended(session, error) {
-      if (live?.session !== session) return;
-      live = null;
-      lastFailure = error;
-      guard.failed();
-    },
+    ended: (session, error) => supervisor.lost(session, error),
   };
 
   const startOnce = (kept: StartPlan['kept']) => {
-    if (closing) throw closed('not_executed');
+    if (supervisor.closing) throw supervisor.closed('not_executed');
     starts += 1;
     return startServer({ ...plan, kept });
   };
 
-  const start = async (): Promise<Live> => {
-    try {
-      await guard.pause();
-      let started = await startOnce(eraVerdicts.get(ref.fingerprint)?.kind);
-      if (started === 'exited_on_probe') started = await startOnce('legacy');
-      if (started === 'exited_on_probe') throw new Error('it exits when it is asked for its era');
-      const restarted = about !== null;
-      live = started;
-      about = started.negotiated;
-      lastFailure = null;
-      listenForChanges(started.session, started.negotiated);
-      // The tools of a new process may be others.
-      if (restarted) notify('notifications/tools/list_changed', { text: '{}', parse: () => ({}) });
-      return started;
-    } catch (thrown) {
-      const error =
-        thrown instanceof McpError
-          ? withExecuted(thrown, 'not_executed')
-          : new McpError('mcp_start_failed', `${name} can't start: ${messageOf(thrown)}`, { executed: 'not_executed' });
-      lastFailure = error;
-      if (!closing) {
-        guard.failed();
-        eraVerdicts.forget(ref.fingerprint);
-      }
-      throw error;
-    } finally {
-      starting = null;
-    }
-  };
-
-  const ready = (): Promise<Live> => {
-    if (closing) return Promise.reject(closed('not_executed'));
-    // One that has just exited is not written to any more: wait for its end, then start it again.
-    if (live) return live.process.leaving() ? live.process.ended.then(ready) : Promise.resolve(live);
-    if (starting) return starting;
-    const stopped = guard.stopped(lastFailure);
-    if (stopped) return Promise.reject(stopped);
-    starting = start();
-    return starting;
-  };
-
-  const reasons = (): Reason[] => {
-    const list: Reason[] = [];
-    const add = (code: string, text: string) => list.push({ room: 'mcp/client', code, text });
-    const stopped = guard.stopped(lastFailure);
-    if (stopped) add(stopped.code, `${stopped.message} ${stopped.hint ?? ''}`.trim());
-    else if (lastFailure) add(lastFailure.code, `${lastFailure.message} ${lastFailure.hint ?? ''}`.trim());
-    else if (!live && !starting && !closing) add('mcp_not_started', `${name} starts on first use.`);
-    if (about) add('mcp_era', `${name} speaks ${about.era.revision}: ${about.era.provenBy} (${about.era.at}).`);
-    const noisy = noise.count().all;
-    if (noisy > 0) {
-      const first = noise.first().length > 0 ? `: ${noise.first().join(' | ')}` : '';
-      add('mcp_stdout_noise', `${name} wrote ${noisy} line(s) to stdout that are no MCP messages${first}`);
-    }
-    if (stray > 0) add('mcp_stray_answers', `${name} sent ${stray} message(s) that nothing waited for.`);
-    return list;
-  };
-
-  const connection: StdioConnection = {
+  const supervisor = supervise<Live & Link>({
+    name,
     server: ref,
-    limits: {
-      ...(server.idleMs !== undefined && { idleMs: server.idleMs }),
-      ...(server.hardMs !== undefined && { hardMs: server.hardMs }),
+    guard: restartGuard(name),
+    unused: `${name} starts on first use.`,
+    async open(kept) {
+      try {
+        let started = await startOnce(kept?.kind);
+        if (started === 'exited_on_probe') started = await startOnce('legacy');
+        if (started === 'exited_on_probe') throw new Error('it exits when it is asked for its era');
+        const { process: child } = started;
+        return { ...started, leaving: () => (child.leaving() ? child.ended : null) };
+      } catch (error) {
+        if (!supervisor.closing) eraVerdicts.forget(ref.fingerprint);
+        throw error;
+      }
     },
+    wrap: (message) =>
+      new McpError('mcp_start_failed', `${name} can't start: ${message}`, { executed: 'not_executed' }),
+    stop: () => Promise.allSettled([...children].map((child) => child.stop())),
+  });
+
+  return {
+    server: ref,
+    limits: limitsOf(server),
     get counters() {
       return { starts, noise: noise.count().all, stray };
     },
     get about() {
-      return about;
+      return supervisor.about;
     },
     get pid() {
-      return live?.process.pid;
+      return supervisor.live?.process.pid;
     },
     get era(): ConnectionEra | null {
-      return about?.era ?? null;
+      return supervisor.about?.era ?? null;
     },
-    async connect(signal) {
-      guard.reset();
-      await untilAborted(ready, signal, `Connecting to ${name}`);
-    },
+    connect: (signal) => supervisor.connect(signal),
     async request(method, params, ctx) {
       const idleMs = server.idleMs ?? ctx.idleMs;
       const hardMs = server.hardMs ?? ctx.hardMs;
       const began = Date.now();
-      const { session, process: child } =
-        live && !live.process.leaving() ? live : await untilAborted(ready, ctx.signal, `${method} to ${name}`, hardMs);
+      const { session, process: child } = supervisor.usable ?? (await supervisor.readyFor(ctx.signal, method, hardMs));
       const limited: RequestContext = { ...ctx, idleMs, hardMs: Math.max(1, hardMs - (Date.now() - began)) };
       try {
         return await session.request(method, params, limited);
@@ -242,46 +157,23 @@ export function connectStdio(server: StdioServer, options: StdioOptions = {}): S
         if (error instanceof McpError && error.rpc?.code === CODES.unsupportedVersion) {
           // What was proven is no longer true: find out anew on next use, but not for ever.
           eraVerdicts.forget(ref.fingerprint);
-          if (live?.session === session) {
-            live = null;
-            lastFailure = error;
-            guard.failed();
-          }
+          supervisor.lost(session, error);
           session.end(error);
           void child.stop();
         }
         throw error;
       }
     },
-    onNotification(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    status(): ConnectionStatus {
-      const state = closing
-        ? 'closed'
-        : live
-          ? 'ready'
-          : starting
-            ? 'connecting'
-            : lastFailure
-              ? 'failed'
-              : 'connecting';
-      return { state, reasons: reasons() };
-    },
-    close() {
-      closing ??= (async () => {
-        live?.session.end(closed('unknown'));
-        live = null;
-        guard.interrupt();
-        await Promise.allSettled([...children].map((child) => child.stop()));
-        await starting?.catch(() => {});
-        await Promise.allSettled([...children].map((child) => child.stop()));
-        open.delete(connection);
-      })();
-      return closing;
-    },
+    onNotification: supervisor.onNotification,
+    status: () =>
+      supervisor.status((add) => {
+        const noisy = noise.count().all;
+        if (noisy > 0) {
+          const first = noise.first().length > 0 ? `: ${noise.first().join(' | ')}` : '';
+          add('mcp_stdout_noise', `${name} wrote ${noisy} line(s) to stdout that are no MCP messages${first}`);
+        }
+        if (stray > 0) add('mcp_stray_answers', `${name} sent ${stray} message(s) that nothing waited for.`);
+      }),
+    close: () => supervisor.close(),
   };
-  open.add(connection);
-  return connection;
 }

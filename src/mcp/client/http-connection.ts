@@ -1,0 +1,269 @@
+import type { Connection, ConnectionEra, Json, JsonObject, RawJson, Reason, ServerRef } from '../../contracts/index.ts';
+import { sha256 } from '../../tools/index.ts';
+import { eraVerdicts, type Negotiated } from './era.ts';
+import { McpError } from './errors.ts';
+import { MAX_FRAME_BYTES } from './frames.ts';
+import { type HttpClient, httpClient } from './http-client.ts';
+import type { HttpPlan } from './http-link.ts';
+import { headerSecrets, httpName, httpTarget } from './http-target.ts';
+import { isObject } from './message.ts';
+import { noiseLog } from './noise-log.ts';
+import type { OldSse } from './old-sse.ts';
+import { type HttpLink, openHttp } from './open-http.ts';
+import { CODES } from './protocol.ts';
+import { restartGuard } from './restart-guard.ts';
+import { type HttpServer, limitsOf, serverFingerprint } from './server.ts';
+import type { RequestContext } from './session.ts';
+import { StreamableHttp } from './streamable-http.ts';
+import { type About, supervise } from './supervisor.ts';
+
+export interface HttpOptions {
+  /** What servers may ask of the host (MCP ClientCapabilities). Default: nothing. */
+  readonly capabilities?: JsonObject;
+  /** Answers a server's request that belongs to no running call. */
+  readonly input?: (request: RawJson) => Promise<Json>;
+}
+
+/** A Connection over HTTP. */
+export interface HttpConnection extends Connection {
+  /** Connects now, also after the server was left alone for failing too often. Rejects with McpError. */
+  connect(signal?: AbortSignal): Promise<void>;
+  /** The limits of the server's entry, where it has some. Milliseconds. */
+  readonly limits: { readonly idleMs?: number; readonly hardMs?: number };
+  /** What the server said of itself; null before. */
+  readonly about: About | null;
+  readonly counters: {
+    /** How often its era and its session were settled. */
+    readonly starts: number;
+    /** Lines and events of its streams that were no MCP messages. */
+    readonly noise: number;
+    /** Answers to nothing that was asked, and requests in the era that has none of the server. */
+    readonly stray: number;
+  };
+  /** Why a tool must not be used over this transport; null when it may. */
+  refuseTool(definition: RawJson): Reason | null;
+}
+
+const START_MS = 30_000;
+/** Pauses before a server that is out of order for a moment is tried again, at the start. */
+const START_PAUSES_MS = [300, 1000] as const;
+
+/** Errors by which a modern server says that it is one. */
+const MODERN_ERRORS: ReadonlySet<number> = new Set([
+  CODES.headerMismatch,
+  CODES.missingCapability,
+  CODES.unsupportedVersion,
+]);
+
+/**
+ * Connects to an MCP server over HTTP: Streamable HTTP of both eras (MCP 2026-07-28, and 2025-11-25 and older), and the
+ * old HTTP+SSE transport of 2024-11-05. Nothing is sent before the first request or `connect()`. A session that the
+ * server forgot is opened anew, and the request that met this is sent once more: it is known not to have run.
+ */
+export function connectHttp(server: HttpServer, options: HttpOptions = {}): HttpConnection {
+  const name = httpName(server);
+  const clean = headerSecrets(server);
+  const subject = { name, clean };
+  const ref: ServerRef = {
+    key: server.key,
+    scope: server.scope,
+    fingerprint: URL.canParse(server.url) ? serverFingerprint(new URL(server.url)) : sha256(server.url),
+    trustAnnotations: server.trustAnnotations ?? false,
+  };
+  const guard = restartGuard(name, 'for_now');
+  const noise = noiseLog(clean);
+  const wires = new Set<StreamableHttp | OldSse>();
+  let client: HttpClient | null = null;
+  let starts = 0;
+  let stray = 0;
+  /** What the network or the sign-in last did to a request, until one succeeds again. */
+  let trouble: McpError | null = null;
+
+  const openOnce = (target: ReturnType<typeof httpTarget>, kept: Negotiated | undefined): Promise<HttpLink> => {
+    if (supervisor.closing) throw supervisor.closed('not_executed');
+    starts += 1;
+    client ??= httpClient(target, subject);
+    const plan: HttpPlan = {
+      subject,
+      target,
+      client,
+      maxFrameBytes: server.maxFrameBytes ?? MAX_FRAME_BYTES,
+      capabilities: options.capabilities ?? {},
+      noise,
+      stray() {
+        stray += 1;
+      },
+      notification: (method, params) => supervisor.notify(method, params),
+      missed: () => supervisor.missed(),
+      lost(session, error) {
+        const live = supervisor.live?.session === session;
+        drop(session, error, true);
+        // Whoever waits for news of the server's lists asks nothing, and would wait for ever.
+        if (live && !supervisor.closing) void supervisor.ready().catch(() => {});
+      },
+      ...(options.input && { input: options.input }),
+    };
+    return openHttp({
+      ...plan,
+      mode: server.era ?? 'auto',
+      oldFirst: server.transport === 'sse',
+      kept,
+      startMs: server.startMs ?? START_MS,
+      made: (wire) => wires.add(wire),
+    });
+  };
+
+  const supervisor = supervise<HttpLink>({
+    name,
+    server: ref,
+    guard,
+    unused: `${name} is asked on first use.`,
+    async open(kept) {
+      const target = httpTarget(server, name);
+      for (let tries = 0; ; tries += 1) {
+        try {
+          const link = await openOnce(target, kept);
+          eraVerdicts.keep(ref.fingerprint, link.negotiated);
+          trouble = null;
+          return link;
+        } catch (error) {
+          const wait = START_PAUSES_MS[tries];
+          const again = error instanceof McpError && error.passing && error.code !== 'mcp_start_timeout';
+          if (!again || wait === undefined || supervisor.closing) throw error;
+          await new Promise((resolve) => setTimeout(resolve, wait));
+        }
+      }
+    },
+    wrap: (message) =>
+      new McpError('mcp_unreachable', `${name} can't be used: ${message}`, { executed: 'not_executed' }),
+    stateOf: ({ code }) => (code === 'mcp_unauthorized' || code === 'mcp_forbidden' ? 'needs_sign_in' : 'failed'),
+    async stop() {
+      await Promise.allSettled([...wires].map((wire) => wire.stop(supervisor.closed('unknown'))));
+      wires.clear();
+      client?.close();
+    },
+  });
+
+  /** The link is of no use for new requests; what is in flight on it may still be answered. */
+  const drop = (session: HttpLink['session'], error: McpError, failure = false) => {
+    const wire = [...wires].find((one) => one.session === session);
+    if (wire instanceof StreamableHttp) wire.retire();
+    else void wire?.stop(error);
+    for (const one of wires) if (one.done) wires.delete(one);
+    supervisor.lost(session, error, failure);
+  };
+
+  const send = async (link: HttpLink, method: string, params: Json, ctx: RequestContext): Promise<RawJson> => {
+    const { wire } = link;
+    const result = await link.session.request(method, params, ctx);
+    if (method === 'tools/list' && wire instanceof StreamableHttp) wire.learn(result);
+    return result;
+  };
+
+  /**
+   * Makes the refusal of a request that did not run go away, if that can be: a new session, another era, the headers
+   * that a changed definition wants.
+   */
+  const mended = async (link: HttpLink, error: McpError, ctx: RequestContext): Promise<boolean> => {
+    if (error.executed !== 'not_executed' || ctx.signal.aborted) return false;
+    if (error.rpc?.code === CODES.headerMismatch && link.negotiated.kind === 'modern') {
+      return relearn(link, ctx);
+    }
+    if (error.code === 'mcp_session_expired') {
+      drop(link.session, error);
+      return true;
+    }
+    if (!doubtful(link, error)) return false;
+    eraVerdicts.forget(ref.fingerprint);
+    drop(link.session, error);
+    return true;
+  };
+
+  const relearn = async (link: HttpLink, ctx: RequestContext): Promise<boolean> => {
+    let cursor: string | undefined;
+    for (let page = 0; page < 100; page += 1) {
+      const list = (await send(link, 'tools/list', cursor === undefined ? {} : { cursor }, ctx)).parse();
+      cursor = isObject(list) && typeof list.nextCursor === 'string' ? list.nextCursor : undefined;
+      if (cursor === undefined) return true;
+    }
+    return true;
+  };
+
+  return {
+    server: ref,
+    limits: limitsOf(server),
+    get counters() {
+      return { starts, noise: noise.count().all, stray };
+    },
+    get about() {
+      return supervisor.about;
+    },
+    get era(): ConnectionEra | null {
+      return supervisor.about?.era ?? null;
+    },
+    connect: (signal) => supervisor.connect(signal),
+    async request(method, params, ctx) {
+      const idleMs = server.idleMs ?? ctx.idleMs;
+      const hardMs = server.hardMs ?? ctx.hardMs;
+      const began = Date.now();
+      const left = () => Math.max(1, hardMs - (Date.now() - began));
+      for (let tries = 0; ; tries += 1) {
+        const link = supervisor.usable ?? (await supervisor.readyFor(ctx.signal, method, left()));
+        const limited: RequestContext = { ...ctx, idleMs, hardMs: left() };
+        try {
+          const result = await send(link, method, params, limited);
+          trouble = null;
+          return result;
+        } catch (error) {
+          if (!(error instanceof McpError)) throw error;
+          if (isTrouble(error)) trouble = error;
+          if (tries > 0 || !(await mended(link, error, limited).catch(() => false))) throw error;
+        }
+      }
+    },
+    onNotification: supervisor.onNotification,
+    refuseTool(definition) {
+      const wire = supervisor.live?.wire;
+      const why = wire instanceof StreamableHttp ? wire.refuses(definition.parse()) : null;
+      return why === null
+        ? null
+        : { room: 'mcp/client', code: 'mcp_bad_header_annotation', text: `${server.key}: ${why}.` };
+    },
+    status() {
+      const { state, reasons } = supervisor.status((add) => {
+        if (supervisor.about?.transport !== undefined) {
+          const text = `${name} speaks the HTTP+SSE transport of 2024-11-05, which is deprecated: ask its author for Streamable HTTP.`;
+          add('mcp_old_transport', text);
+        }
+        const noisy = noise.count().all;
+        const first = noise.first().length > 0 ? `: ${noise.first().join(' | ')}` : '';
+        if (noisy > 0)
+          add('mcp_stream_noise', `${name} sent ${noisy} line(s) or event(s) that are no MCP messages${first}`);
+        if (stray > 0) add('mcp_stray_answers', `${name} sent ${stray} message(s) that nothing waited for.`);
+      });
+      if (state !== 'ready' || !trouble) return { state, reasons };
+      const text = `${trouble.message} ${trouble.hint ?? ''}`.trim();
+      return {
+        state: trouble.code === 'mcp_unauthorized' ? 'needs_sign_in' : 'failed',
+        reasons: [{ room: 'mcp/client', code: trouble.code, text }, ...reasons],
+      };
+    },
+    close: () => supervisor.close(),
+  };
+}
+
+/** Whether a refused request says that the server is no longer of the era that was proven. */
+function doubtful({ negotiated }: HttpLink, { status, rpc }: McpError): boolean {
+  if (rpc?.code === CODES.unsupportedVersion) return true;
+  if (negotiated.kind === 'legacy') {
+    if (rpc) return MODERN_ERRORS.has(rpc.code);
+    return status === 404 || status === 405;
+  }
+  if (status !== 400 && status !== 404 && status !== 405) return false;
+  return !rpc || !(MODERN_ERRORS.has(rpc.code) || rpc.code === CODES.unknownMethod || rpc.code === CODES.invalidParams);
+}
+
+/** Failures that say that the server as a whole can't be used at the moment. */
+function isTrouble({ code }: McpError): boolean {
+  return ['mcp_unauthorized', 'mcp_unreachable', 'mcp_tls', 'mcp_redirect', 'mcp_no_mcp_answer'].includes(code);
+}

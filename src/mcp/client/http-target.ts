@@ -1,0 +1,90 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { printable } from '../../tools/index.ts';
+import { McpError } from './errors.ts';
+import { clientInfo } from './protocol.ts';
+import { shownUrl, withoutSecrets } from './secrets.ts';
+import type { HttpServer } from './server.ts';
+
+/** Where requests go, and what goes with each of them. */
+export interface HttpTarget {
+  /** Without user and password. */
+  readonly url: URL;
+  /** Names in lower case. For the origin of `url` only. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Headers that are the transport's own: an entry can't set them. */
+const RESERVED =
+  /^(host|connection|keep-alive|content-length|content-type|transfer-encoding|accept|accept-encoding|te|trailer|upgrade|expect|last-event-id|mcp-(session-id|protocol-version|method|name|param-.*))$/;
+
+/** What must not be shown of a server's entry: the values of its headers, and each of their words. */
+export function headerSecrets(server: Pick<HttpServer, 'url' | 'headers'>): (text: string) => string {
+  const secrets: Record<string, string> = Object.create(null);
+  for (const [name, value] of Object.entries(server.headers ?? {})) {
+    // Each word too: a token is mostly echoed without its scheme.
+    secrets[name] = [value, ...value.trim().split(/\s+/)].join('\n');
+  }
+  if (URL.canParse(server.url)) {
+    const { username, password } = new URL(server.url);
+    secrets.password = decoded(password);
+    secrets.user = password === '' ? decoded(username) : '';
+  }
+  return (text) => withoutSecrets(text, secrets);
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** How a server is called in messages: by its key and its URL without what may be secret. */
+export function httpName(server: HttpServer): string {
+  return `MCP server ${printable(JSON.stringify(server.key))} (${printable(shownUrl(server.url))})`;
+}
+
+/**
+ * Reads an entry's URL and headers.
+ *
+ * @throws McpError `mcp_bad_url`, `mcp_bad_header`
+ */
+export function httpTarget(server: HttpServer, name: string): HttpTarget {
+  const wrongHeader = (text: string, hint: string) =>
+    new McpError('mcp_bad_header', `${name} sets ${text}.`, { executed: 'not_executed', hint });
+  const url = URL.canParse(server.url) ? new URL(server.url) : null;
+  if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    throw new McpError('mcp_bad_url', `${name} has a "url" that isn't an http or https URL.`, {
+      executed: 'not_executed',
+      hint: 'Correct "url" of its entry.',
+    });
+  }
+  const headers: Record<string, string> = Object.create(null);
+  const { name: product, version } = clientInfo();
+  headers['user-agent'] = `${product}/${version}`;
+  if (url.username !== '' || url.password !== '') {
+    const pair = `${decoded(url.username)}:${decoded(url.password)}`;
+    headers.authorization = `Basic ${Buffer.from(pair).toString('base64')}`;
+  }
+  for (const [given, value] of Object.entries(server.headers ?? {})) {
+    const header = given.toLowerCase();
+    if (RESERVED.test(header)) {
+      const text = `the header ${JSON.stringify(given)}, which belongs to the transport`;
+      throw wrongHeader(text, 'Take it out of "headers" of its entry.');
+    }
+    try {
+      validateHeaderName(header);
+      validateHeaderValue(header, value);
+    } catch {
+      // The cause would show the value.
+      const hint = 'Names are tokens, and values have no line breaks and no characters beyond Latin-1.';
+      throw wrongHeader(`a header ${JSON.stringify(given)} that HTTP can't carry`, hint);
+    }
+    headers[header] = value;
+  }
+  url.username = '';
+  url.password = '';
+  url.hash = '';
+  return { url, headers };
+}
