@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import ts from 'typescript';
 import { describe, expect, test, vi } from 'vitest';
+import { rowFor } from '../src/cli/command.ts';
 import { COMMANDS } from '../src/cli/commands.ts';
 import type { TraceEvent } from '../src/contracts/index.ts';
 import { readTrace } from '../src/dispatch/index.ts';
@@ -144,8 +145,11 @@ describe('commands in the docs', () => {
       // Quoted words are a task's or a rule's own.
       const words = command.replace(/"[^"]*"|'[^']*'/g, '').split(/\s+/);
       const [name = '', ...rest] = words.slice(words.indexOf('bridle') + 1);
-      const spec = COMMANDS.find((each) => each.name === name);
-      const options = rest.filter((word) => word.startsWith('--')).map((word) => word.slice(2).replace(/=.*/, ''));
+      const found = COMMANDS.find((each) => each.name === name);
+      const spec = found && rowFor(found, rest);
+      // What stands after `--` is another program's.
+      const own = rest.includes('--') ? rest.slice(0, rest.indexOf('--')) : rest;
+      const options = own.filter((word) => word.startsWith('--')).map((word) => word.slice(2).replace(/=.*/, ''));
       if (spec === undefined) return !['--help', '--version'].includes(name);
       return options.some((option) => option !== 'help' && !Object.hasOwn(spec.options, option));
     });

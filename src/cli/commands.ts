@@ -1,4 +1,5 @@
 import type { CommandSpec, OptionSpec } from './command.ts';
+import { MCP_VERBS } from './mcp-verbs.ts';
 
 const PROJECT_OPTIONS = {
   'mcp-config': {
@@ -93,6 +94,25 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import('./demo.ts'),
   },
   {
+    name: 'mcp',
+    summary: 'add, list, import and remove servers',
+    usage: '<verb>',
+    details:
+      'A server stands in one of three scopes: local (you, in this project), project (.mcp.json, for everybody who has\n' +
+      'the folder) or user (you, everywhere). On a clash local goes before project, and project before user.\n' +
+      "Each verb has a help of its own: 'bridle mcp add --help'.",
+    options: { json: JSON_OPTION },
+    examples: [
+      ['bridle mcp add fs -- npx -y my-server@1.2.3 .', 'a server started by a command'],
+      ['bridle mcp add --transport http notion https://mcp.notion.com/mcp', 'one reached over the network'],
+      ['bridle mcp list', 'what there is, and whether it works'],
+      ['bridle mcp import --dry-run', 'what your other programs have'],
+    ],
+    positionals: [1, Number.POSITIVE_INFINITY],
+    verbs: MCP_VERBS,
+    load: () => import('./mcp.ts'),
+  },
+  {
     name: 'tools',
     summary: 'list the tools an agent would have here, and those set aside, with the reasons',
     usage: 'list',
@@ -129,5 +149,38 @@ export const COMMANDS: readonly CommandSpec[] = [
     ],
     positionals: [1, 2],
     load: () => import('./trace.ts'),
+  },
+  {
+    name: 'import-settings',
+    summary: "turn the permissions of Claude Code's settings into rules, and say what has no meaning here",
+    usage: '',
+    details:
+      'Reads .claude/settings.json and .claude/settings.local.json of this project into its bridle.json, and your own\n' +
+      '~/.claude/settings.json into yours. Rules that are there already stay. A mode is only taken from your own file.',
+    options: {
+      from: { type: 'string', multiple: true, value: 'FILE', help: 'read this file instead (repeatable)' },
+      to: { type: 'string', value: 'project|user', help: 'put the rules there' },
+      'dry-run': { type: 'boolean', help: 'only say what would be done' },
+      json: JSON_OPTION,
+    },
+    examples: [
+      ['bridle import-settings --dry-run', 'look first'],
+      ['bridle import-settings --from old/settings.json --to user', 'from another file, for every project'],
+    ],
+    positionals: [0, 0],
+    load: () => import('./import-settings.ts'),
+  },
+  {
+    name: 'init',
+    summary: 'write a bridle.json with comments, and an agent with a tool to start from',
+    usage: '[FOLDER]',
+    details: 'Nothing is overwritten: a file that is there already is left as it is, and named.',
+    options: { json: JSON_OPTION },
+    examples: [
+      ['bridle init', 'in this folder'],
+      ['bridle init my-agent', 'in a new one'],
+    ],
+    positionals: [0, 1],
+    load: () => import('./init.ts'),
   },
 ];

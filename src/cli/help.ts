@@ -6,13 +6,16 @@ export const HELP_WIDTH = 80;
 /** The help of one command, from its row in the table. */
 export function helpOf(spec: CommandSpec): string {
   const rows = Object.entries({ ...spec.options, help: HELP_OPTION }).map(
-    ([name, option]) => [`--${name}${option.value ? ` ${option.value}` : ''}`, option.help] as const,
+    ([name, { short, value, help }]) =>
+      [`${short ? `-${short}, ` : ''}--${name}${value ? ` ${value}` : ''}`, help] as const,
   );
+  const verbs = Object.entries(spec.verbs ?? {}).map(([verb, { summary }]) => [verb, summary] as const);
   return [
     ...fold(`bridle ${spec.name}: ${spec.summary}`, HELP_WIDTH),
     '',
     `Usage: bridle ${spec.name}${spec.usage ? ` ${spec.usage}` : ''} [options]`,
     ...(spec.details ? ['', ...spec.details.split('\n\n').flatMap(paragraph)] : []),
+    ...(verbs.length > 0 ? ['', 'Verbs:', ...columns(verbs, HELP_WIDTH)] : []),
     '',
     'Options:',
     ...columns(rows, HELP_WIDTH),

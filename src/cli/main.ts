@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { CommandIo } from './command.ts';
+import { type CommandIo, rowFor } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { columns, HELP_WIDTH, helpOf } from './help.ts';
 import { watchOutput } from './output.ts';
@@ -30,11 +30,11 @@ async function answer(args: readonly string[], io: CommandIo): Promise<number> {
     io.stdout.write(overview());
     return 0;
   }
-  if (name === 'help') return answer([...rest.slice(0, 1), '--help'], io);
+  if (name === 'help') return answer([...rest.slice(0, 2), '--help'], io);
   const spec = COMMANDS.find((command) => command.name === name);
   const options = rest.includes('--') ? rest.slice(0, rest.indexOf('--')) : rest;
   if (spec && options.some((arg) => arg === '--help' || arg === '-h')) {
-    io.stdout.write(helpOf(spec));
+    io.stdout.write(helpOf(rowFor(spec, options)));
     return 0;
   }
   const { runCommand } = await import('./run-command.ts');

@@ -11,7 +11,8 @@ import { nearest } from './nearest.ts';
 export function parseCommand(spec: CommandSpec, args: readonly string[]): ParsedCommand {
   const options: NonNullable<ParseArgsConfig['options']> = { help: { type: 'boolean', short: 'h' } };
   for (const [name, option] of Object.entries(spec.options)) {
-    options[name] = { type: option.type, multiple: option.multiple ?? false };
+    const { type, multiple = false, short } = option;
+    options[name] = { type, multiple, ...(short !== undefined && { short }) };
   }
   const hint = `Run 'bridle ${spec.name} --help' to see what it takes.`;
   let parsed: ReturnType<typeof parseArgs>;
@@ -20,6 +21,11 @@ export function parseCommand(spec: CommandSpec, args: readonly string[]): Parsed
   } catch (error) {
     const said = problemOf(error);
     const unknown = /^Unknown option '(--?[^']*)'/.exec(said)?.[1];
+    // An option of the server's own command, most likely.
+    if (unknown && spec.usage.includes(' -- ')) {
+      const what = `There is no option '${unknown}' here. If it is the server's own, put -- before its command.`;
+      throw new BridleError('usage', what, { hint, cause: error });
+    }
     const near = unknown && nearest(unknown.replace(/^-+/, ''), Object.keys(options));
     throw new BridleError('usage', `${said}.${near ? ` Did you mean --${near}?` : ''}`, { hint, cause: error });
   }

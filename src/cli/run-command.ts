@@ -1,5 +1,5 @@
 import { BridleError, isBridleError, printable } from '../tools/index.ts';
-import type { CommandIo, CommandSpec } from './command.ts';
+import { type CommandIo, type CommandSpec, rowFor } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { EXIT, exitCodeOfError } from './exit-code.ts';
 import { nearest } from './nearest.ts';
@@ -16,7 +16,7 @@ export async function runCommand(
 ): Promise<number> {
   try {
     if (!spec) throw unknownCommand(name);
-    const parsed = parseCommand(spec, args);
+    const parsed = parseCommand(rowFor(spec, args), args);
     return await (await spec.load()).run(parsed, io);
   } catch (error) {
     return report(error, io, args.includes('--json'));

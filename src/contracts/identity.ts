@@ -12,7 +12,7 @@ export interface Identity {
  */
 export interface ServerRef {
   readonly key: string;
-  readonly scope: 'managed' | 'user' | 'project' | 'local' | 'code';
+  readonly scope: 'managed' | 'local' | 'project' | 'user' | 'plugin' | 'code';
   readonly fingerprint: string;
   readonly trustAnnotations: boolean;
 }

@@ -23,12 +23,13 @@ export interface ConfigFile {
  * Reads a JSON file as people write it: comments, trailing commas and a byte order mark are tolerated.
  *
  * @param path absolute path
+ * @param maxBytes for files of other programs, which keep more in them than settings
  * @returns undefined when there is no such file
  * @throws BridleError `config_unreadable`, `config_not_a_file`, `config_too_large`, `config_encoding`,
  *   `config_not_json` (with file, line and column) or `config_not_object`
  */
-export async function readConfigFile(path: string): Promise<ConfigFile | undefined> {
-  const bytes = await readBytes(path);
+export async function readConfigFile(path: string, maxBytes = MAX_CONFIG_BYTES): Promise<ConfigFile | undefined> {
+  const bytes = await readBytes(path, maxBytes);
   return bytes && parseConfig(path, decode(path, bytes));
 }
 
@@ -64,19 +65,19 @@ function deeperThan(root: Node, limit: number): boolean {
   return false;
 }
 
-async function readBytes(path: string): Promise<Buffer | undefined> {
+async function readBytes(path: string, maxBytes: number): Promise<Buffer | undefined> {
   let handle: FileHandle | undefined;
   try {
     // Asked before opening, because opening a named pipe waits for its writer.
     const { size } = regularFile(path, await stat(path));
-    if (size > MAX_CONFIG_BYTES) throw tooLarge(path);
+    if (size > maxBytes) throw tooLarge(path, maxBytes);
     handle = await open(path, 'r');
-    const bytes = Buffer.alloc(MAX_CONFIG_BYTES + 1);
+    const bytes = Buffer.alloc(Math.min(maxBytes, Math.max(size * 2, MAX_CONFIG_BYTES)) + 1);
     let length = 0;
     for (let read = -1; read !== 0 && length < bytes.length; length += read) {
       read = (await handle.read(bytes, length, bytes.length - length)).bytesRead;
     }
-    if (length > MAX_CONFIG_BYTES) throw tooLarge(path);
+    if (length === bytes.length) throw tooLarge(path, maxBytes);
     return bytes.subarray(0, length);
   } catch (cause) {
     if (cause instanceof BridleError) throw cause;
@@ -97,8 +98,8 @@ function regularFile<T extends { isFile(): boolean; isDirectory(): boolean }>(pa
   throw new BridleError('config_not_a_file', `${path} is ${what}; a JSON file is expected there.`);
 }
 
-function tooLarge(path: string): BridleError {
-  return new BridleError('config_too_large', `${path} is larger than ${MAX_CONFIG_BYTES} bytes.`, {
+function tooLarge(path: string, maxBytes: number): BridleError {
+  return new BridleError('config_too_large', `${path} is larger than ${maxBytes} bytes.`, {
     hint: 'A configuration this large is most likely another file under that name.',
   });
 }

@@ -1,6 +1,6 @@
 import type { Node } from 'jsonc-parser';
 import type { Json, Reason } from '../contracts/index.ts';
-import type { ConfigFile } from './config-file.ts';
+import { type ConfigFile, parseConfig } from './config-file.ts';
 import { nearestKey } from './nearest-key.ts';
 import { hostReason } from './reason.ts';
 
@@ -74,4 +74,25 @@ export function jsonOf(node: Node): Json {
     if (key && value) object[String(key.value)] = jsonOf(value);
   }
   return object;
+}
+
+/** The value of a key of an object; where it stands twice, the last one. */
+export function valueAt(object: Node, name: string): Node | undefined {
+  return (object.children ?? []).findLast(({ children }) => children?.[0]?.value === name)?.children?.[1];
+}
+
+/** The entries of an object of the file as they stand there, e.g. the servers under `mcpServers`. */
+export function rawEntries(file: ConfigFile, name: string): ReadonlyMap<string, Json> {
+  const node = valueAt(file.root, name);
+  const entries = new Map<string, Json>();
+  for (const { children } of node?.type === 'object' ? (node.children ?? []) : []) {
+    const [key, value] = children ?? [];
+    if (key && value) entries.set(String(key.value), jsonOf(value));
+  }
+  return entries;
+}
+
+/** An object written as JSON, as in a configuration file. @throws BridleError as `parseConfig` */
+export function parseJsonc(text: string): Json {
+  return jsonOf(parseConfig('the text', text).root);
 }

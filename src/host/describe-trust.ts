@@ -3,13 +3,15 @@ import type { BridleFile } from './bridle-json.ts';
 import type { ConfigFile } from './config-file.ts';
 import { type HttpEntry, hostOf, isOpenHttp } from './http-entry.ts';
 import type { McpEntry, McpFile, StdioEntry } from './mcp-json.ts';
+import type { NamedFile } from './named-files.ts';
+import { unpinnedPackage } from './package-pins.ts';
 import { variablesUsed } from './server-entry.ts';
 import type { TrustRecord } from './trust-store.ts';
 import { shellLine, visibleText } from './visible-text.ts';
 
 /** One thing that a project would do or loosen once it is trusted. */
 export interface TrustItem {
-  readonly kind: 'server' | 'allow' | 'preview';
+  readonly kind: 'server' | 'program' | 'allow' | 'preview';
   /** Unique within the project, e.g. `server fs`. */
   readonly name: string;
   readonly hash: string;
@@ -51,14 +53,20 @@ const CREDENTIAL = /TOKEN|SECRET|PASSWORD|_KEY$/i;
  * preview.
  *
  * @param known the last approval of this folder, if any
+ * @param programs files of the project that servers' commands run or read
  */
 export function describeTrust(
   root: string,
   files: { readonly mcp?: ConfigFile | undefined; readonly bridle?: ConfigFile | undefined },
   read: { readonly mcp?: McpFile | undefined; readonly bridle?: BridleFile | undefined },
   known: TrustRecord | undefined,
+  programs: readonly NamedFile[] = [],
 ): TrustRequest {
-  const drafts = [...(read.mcp?.entries ?? []).flatMap(serverItem), ...(read.bridle ? bridleItems(read.bridle) : [])];
+  const drafts = [
+    ...(read.mcp?.entries ?? []).flatMap(serverItem),
+    ...programs.map(programItem),
+    ...(read.bridle ? bridleItems(read.bridle) : []),
+  ];
   const items = drafts.map((draft) => ({ ...draft, state: stateOf(draft, known) }));
   const hashes = new Map<string, string>();
   if (files.mcp) hashes.set('.mcp.json', files.mcp.hash);
@@ -104,6 +112,12 @@ function httpLines(entry: HttpEntry): readonly string[] {
   return lines;
 }
 
+function programItem({ path, hash, servers }: NamedFile): Draft {
+  const of = servers.map((key) => shellLine([key])).join(', ');
+  const lines = [`file ${shellLine([path])} of this folder, which the command of ${of} runs or reads`];
+  return { kind: 'program', name: visibleText(`file ${path}`), hash, lines };
+}
+
 function stdioLines(entry: StdioEntry): readonly string[] {
   const lines = [`server ${shellLine([entry.key])} runs:`, `  ${shellLine([entry.command, ...entry.args])}`];
   if (entry.cwd !== undefined) lines.push(`  in the folder ${shellLine([entry.cwd])}`);
@@ -112,6 +126,9 @@ function stdioLines(entry: StdioEntry): readonly string[] {
   const takes = variablesUsed(entry).filter((name) => name !== 'CLAUDE_PROJECT_DIR');
   if (takes.length > 0) lines.push(`  takes from your environment: ${takes.join(', ')}`);
   if (entry.trustAnnotations) lines.push('  is taken at its word about which of its tools only read');
+  const open = unpinnedPackage(entry.command, entry.args);
+  // What is agreed to then is any later version, too.
+  if (open) lines.push(visibleText(`  runs whatever version of ${open.name} is newest each time`));
   return lines;
 }
 

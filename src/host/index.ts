@@ -3,15 +3,27 @@
  * text; what tightens holds at once. Files that people already have are read as they are, and what is odd is said.
  */
 
+export { parseJsonc } from './config-tree.ts';
 export type { TrustItem, TrustRequest } from './describe-trust.ts';
+export { type ImportOptions, type ImportReport, importServers, type TakenServer } from './import/import-servers.ts';
+export {
+  type ImportSettingsOptions,
+  importSettings,
+  type SettingsReport,
+  type TakenRule,
+} from './import/import-settings.ts';
+export { initProject } from './init-project.ts';
 export type { LineStream } from './line-input.ts';
 export type { LoadProjectOptions, Project } from './load-project.ts';
 export { loadProject } from './load-project.ts';
+export type { ListedServer, PluginServers } from './load-servers.ts';
+export { type Added, type OwnServers, type OwnServersOptions, ownServers } from './own-servers.ts';
 export { type PreviewMapping, previewsFor } from './previews.ts';
 export { linePrompter, oneAtATime, type Prompter } from './prompter.ts';
 export { questionText } from './question-text.ts';
 export { type ScriptedAnswer, scriptedAsker } from './scripted-asker.ts';
 export type { HttpServerEntry, ServerEntry, StdioServerEntry } from './server-entry.ts';
+export { OWN_SCOPES, type OwnScope, type ServerPlaces, type ServerScope } from './server-places.ts';
 export { CLIENT_CAPABILITIES, type ServerRequestsOptions, serverRequests } from './server-requests.ts';
 export { type AlwaysAnswer, type TerminalAskerOptions, terminalAsker } from './terminal-asker.ts';
 export { type TrustAsker, trustPrompt, trustText } from './trust-prompt.ts';

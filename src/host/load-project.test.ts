@@ -28,6 +28,7 @@ const load = (more: Partial<LoadProjectOptions> = {}) =>
     env: { TOKEN: 'secret-value' },
     configDir: join(base, 'config'),
     stateDir: join(base, 'state'),
+    managedFile: join(base, 'managed.json'),
     ...more,
   });
 const keys = (servers: readonly { readonly key: string }[]) => servers.map(({ key }) => key);
@@ -67,6 +68,7 @@ describe('trust', () => {
     expect(error).toMatchObject({ code: 'project_not_trusted', hint: expect.stringContaining('--trust-project') });
     expect(error.message).toContain('npx -y server /tmp');
     expect(error.message).toContain('takes from your environment: TOKEN');
+    expect(error.message).toContain('whatever version of server is newest');
     expect(error.message).not.toContain('secret-value');
   });
 

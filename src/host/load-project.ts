@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Reason } from '../contracts/index.ts';
 import type { PolicyLayer } from '../policy/index.ts';
@@ -8,11 +7,19 @@ import { type BridleFile, readBridleFile } from './bridle-json.ts';
 import { readConfigFile } from './config-file.ts';
 import { describeTrust, type TrustRequest } from './describe-trust.ts';
 import { variablesOf } from './expand.ts';
-import { type McpFile, readMcpFile } from './mcp-json.ts';
+import {
+  groupOf,
+  type ListedServer,
+  type PluginServers,
+  readPlaces,
+  type ServerGroup,
+  type Startable,
+  startable,
+} from './load-servers.ts';
+import { namedFiles } from './named-files.ts';
 import { type PreviewMapping, previewMappings } from './previews.ts';
 import { findProjectRoot } from './project-root.ts';
-import { hostReason } from './reason.ts';
-import { expandEntry, type ServerEntry } from './server-entry.ts';
+import { serverPlaces } from './server-places.ts';
 import type { TrustAsker } from './trust-prompt.ts';
 import { trustText } from './trust-prompt.ts';
 import { trustStore } from './trust-store.ts';
@@ -34,8 +41,11 @@ export interface LoadProjectOptions {
   readonly askTrust?: TrustAsker;
   /** What happens without trust and without somebody to ask: `error` (default), or `leave` the project's part out. */
   readonly untrusted?: 'error' | 'leave';
+  /** Servers of plugins, which go after all others. */
+  readonly plugins?: readonly PluginServers[];
   readonly signal?: AbortSignal;
-  /** Absolute; for tests. The XDG places otherwise. */
+  /** Absolute; for tests. The machine's and the XDG places otherwise. */
+  readonly managedFile?: string;
   readonly configDir?: string;
   readonly stateDir?: string;
 }
@@ -44,8 +54,10 @@ export interface LoadProjectOptions {
 export interface Project {
   /** Absolute, without symbolic links. */
   readonly root: string;
-  readonly servers: readonly ServerEntry[];
-  readonly notStarted: readonly { readonly key: string; readonly reasons: readonly Reason[] }[];
+  readonly servers: Startable['servers'];
+  readonly notStarted: Startable['notStarted'];
+  /** Every entry of every file, those that others go before included. */
+  readonly listed: readonly ListedServer[];
   readonly layers: readonly PolicyLayer[];
   /** Undefined: nobody chose one. */
   readonly mode?: string;
@@ -58,7 +70,10 @@ export interface Project {
 
 /**
  * Reads the user's and the project's configuration: `.mcp.json` and `bridle.json` of the project's folder, the user's
- * own `bridle.json`, and files named on the command line. Starts nothing.
+ * own servers and rules, managed servers, and files named on the command line. Starts nothing.
+ *
+ * Of servers that share a name the whole entry of the first counts: managed, named on the command line, local, project,
+ * user, plugin.
  *
  * Without trust the project's servers, allow rules and previews are left out; its deny and ask rules hold at once.
  *
@@ -74,11 +89,16 @@ export async function loadProject(options: LoadProjectOptions): Promise<Project>
     bridle: await readConfigFile(join(root, 'bridle.json')),
   };
   const read = {
-    mcp: files.mcp && readMcpFile(files.mcp),
+    mcp: files.mcp && groupOf('project', files.mcp),
     bridle: files.bridle && readBridleFile(files.bridle, 'project'),
   };
   const named = await readNamed(options);
-  const { trust, trusted } = await settleTrust(options, root, files, read);
+  const { groups: own, off } = await readPlaces(serverPlaces(root, options), options.plugins ?? []);
+  const variables = variablesOf(options.env, root);
+  const described = { mcp: read.mcp?.file, bridle: read.bridle };
+  const everywhere = [...own.managed, ...own.user, ...own.plugin].flatMap(({ file }) => file.entries);
+  const programs = await namedFiles([...(read.mcp?.file.entries ?? []), ...everywhere], root, variables);
+  const { trust, trusted } = await settleTrust(options, root, files, described, programs);
 
   const layers: PolicyLayer[] = [];
   if (user && userFile) layers.push(layerOf('user', userFile.path, user, true));
@@ -87,10 +107,15 @@ export async function loadProject(options: LoadProjectOptions): Promise<Project>
     layers.push({ scope: 'session', file: '--allow', permissions: { allow: options.allow }, trusted: true });
   }
   const groups: ServerGroup[] = [
-    ...named.map((file) => ({ scope: 'local' as const, file })),
-    ...(read.mcp ? [{ scope: 'project' as const, file: read.mcp }] : []),
+    ...own.managed,
+    ...named,
+    ...own.local,
+    ...(read.mcp ? [read.mcp] : []),
+    ...own.user,
+    ...own.plugin,
   ];
-  const started = await startable(groups, trusted, variablesOf(options.env, root), root);
+  const lured = trusted ? [] : await namedFiles(everywhere, root, variables);
+  const started = await startable(groups, { trusted, lured, off, variables, root });
   const mode = options.mode ?? user?.mode;
   return {
     root,
@@ -114,8 +139,8 @@ function layerOf(scope: PolicyLayer['scope'], file: string, read: BridleFile, tr
 }
 
 /** Later files first: as with other options, the last one named wins. */
-async function readNamed({ cwd, mcpConfigFiles }: LoadProjectOptions): Promise<readonly McpFile[]> {
-  const read: McpFile[] = [];
+async function readNamed({ cwd, mcpConfigFiles }: LoadProjectOptions): Promise<readonly ServerGroup[]> {
+  const read: ServerGroup[] = [];
   for (const name of mcpConfigFiles ?? []) {
     const path = resolve(cwd, name);
     const file = await readConfigFile(path);
@@ -124,7 +149,7 @@ async function readNamed({ cwd, mcpConfigFiles }: LoadProjectOptions): Promise<r
         hint: 'Check the path after --mcp-config.',
       });
     }
-    read.unshift(readMcpFile(file));
+    read.unshift(groupOf('local', file));
   }
   return read;
 }
@@ -134,9 +159,10 @@ async function settleTrust(
   root: string,
   files: Parameters<typeof describeTrust>[1],
   read: Parameters<typeof describeTrust>[2],
+  programs: Parameters<typeof describeTrust>[4],
 ): Promise<{ readonly trust: TrustRequest; readonly trusted: boolean }> {
   const store = trustStore(options.stateDir ?? stateDir(options.env));
-  const trust = describeTrust(root, files, read, await store.get(root));
+  const trust = describeTrust(root, files, read, await store.get(root), programs);
   if (trust.covered || options.trustProject === true) return { trust, trusted: true };
   if (options.askTrust) {
     const trusted = await options.askTrust(trust, options.signal ?? new AbortController().signal);
@@ -150,54 +176,5 @@ async function settleTrust(
     {
       hint: 'Run bridle here in a terminal to look at it and agree, or give --trust-project for this run only.',
     },
-  );
-}
-
-interface ServerGroup {
-  readonly scope: ServerEntry['scope'];
-  readonly file: McpFile;
-}
-
-/** The winner's whole entry counts: groups come in order of precedence, and nothing is merged. */
-async function startable(
-  groups: readonly ServerGroup[],
-  trusted: boolean,
-  variables: ReadonlyMap<string, string>,
-  root: string,
-): Promise<Pick<Project, 'servers' | 'notStarted' | 'warnings'>> {
-  const servers: ServerEntry[] = [];
-  const notStarted: { key: string; reasons: readonly Reason[] }[] = [];
-  const warnings: Reason[] = [];
-  const taken = new Map<string, NonNullable<Reason['source']>>();
-  for (const { scope, file } of groups) {
-    for (const entry of file.entries) {
-      const { key, source } = entry;
-      const winner = taken.get(key);
-      if (winner) {
-        const text = `"${key}" of ${source.file} is not used: ${winner.file} has a server of that name, which goes first.`;
-        warnings.push(hostReason('server_shadowed', text, source));
-        continue;
-      }
-      taken.set(key, source);
-      const refuse = (code: string, text: string) =>
-        void notStarted.push({ key, reasons: [hostReason(code, text, source)] });
-      if (entry.kind === 'refused') notStarted.push({ key, reasons: entry.reasons });
-      else if (scope === 'project' && !trusted) refuse('project_not_trusted', 'Its project is not trusted yet.');
-      else {
-        const expanded = expandEntry(entry, scope, variables, root);
-        warnings.push(...expanded.warnings);
-        const { server } = expanded;
-        if (server.kind === 'http' || (await isFolder(server.cwd))) servers.push(server);
-        else refuse('cwd_missing', `Its folder ${server.cwd} is not there.`);
-      }
-    }
-  }
-  return { servers, notStarted, warnings };
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  return stat(path).then(
-    (stats) => stats.isDirectory(),
-    () => false,
   );
 }

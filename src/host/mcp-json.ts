@@ -37,14 +37,18 @@ export interface McpFile {
   readonly warnings: readonly Reason[];
 }
 
-/** Reads the servers of an `.mcp.json`. Never throws; a bad entry is refused alone, with the reason. */
-export function readMcpFile(file: ConfigFile): McpFile {
+/**
+ * Reads the servers of an `.mcp.json`. Never throws; a bad entry is refused alone, with the reason.
+ *
+ * @param ownKeys top-level keys that this kind of file has besides `mcpServers`
+ */
+export function readMcpFile(file: ConfigFile, ownKeys: readonly string[] = []): McpFile {
   const reader = treeReader(file);
   const top = membersOf(reader, file.root, 'this file');
   warnUnknownKeys(
     reader,
     top,
-    ['mcpServers', '$schema'],
+    ['mcpServers', '$schema', ...ownKeys],
     'this file',
     new Map([...entryHints(top), ...FOREIGN_TOP_KEYS]),
   );

@@ -4,6 +4,7 @@ import { expand, MODEL_KEYS } from './expand.ts';
 import { type HttpEntry, isOpenHttp } from './http-entry.ts';
 import type { StdioEntry } from './mcp-json.ts';
 import { hostReason } from './reason.ts';
+import type { ServerScope } from './server-places.ts';
 
 /** A server ready to be connected to, in the shape that its client takes. */
 export type ServerEntry = StdioServerEntry | HttpServerEntry;
@@ -29,7 +30,7 @@ export interface HttpServerEntry extends CommonServerEntry {
 
 interface CommonServerEntry {
   readonly key: string;
-  readonly scope: 'managed' | 'user' | 'project' | 'local';
+  readonly scope: ServerScope;
   readonly era: 'auto' | 'legacy' | 'modern';
   readonly trustAnnotations: boolean;
   /** Milliseconds. */

@@ -29,6 +29,7 @@ export function trustText(request: TrustRequest): string {
 
 const KINDS: Readonly<Record<TrustItem['kind'], string>> = {
   server: 'server',
+  program: 'file',
   allow: 'allow rule',
   preview: 'preview',
 };

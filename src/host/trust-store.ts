@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { makePrivateDir } from '../store/index.ts';
 import { BridleError } from '../tools/index.ts';
+import { replaceFile, withLock } from './replace-file.ts';
 
 /** What a person agreed to for one project folder. Hashes are SHA-256 (hex). */
 export interface TrustRecord {
@@ -22,13 +22,11 @@ export interface TrustStore {
   get(path: string): Promise<TrustRecord | undefined>;
   /** On disk when it resolves. @throws BridleError `trust_not_saved` */
   put(record: TrustRecord): Promise<void>;
+  /** @returns whether there was an approval to forget. @throws BridleError `trust_not_saved` */
+  forget(path: string): Promise<boolean>;
 }
 
 const FILE = 'trust.json';
-const STALE_LOCK_MS = 10_000;
-const LOCK_WAIT_MS = 20;
-/** Long enough to outlast a lock that was left behind. */
-const LOCK_TRIES = 750;
 
 /**
  * The approvals of projects, in one file that only its owner can read. Written whole to a new file and moved into
@@ -38,24 +36,30 @@ const LOCK_TRIES = 750;
  */
 export function trustStore(dir: string): TrustStore {
   const file = join(dir, FILE);
+  const change = async <T>(work: (records: Map<string, TrustRecord>) => T): Promise<T> => {
+    try {
+      await makePrivateDir(dir);
+      return await withLock(`${file}.lock`, async () => {
+        const { records, damaged } = await load(file);
+        if (damaged) await rename(file, `${file}.damaged-${randomUUID()}`);
+        const result = work(records);
+        await replaceFile(file, serialise(records), 0o600);
+        return result;
+      });
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause);
+      throw new BridleError('trust_not_saved', `Your approvals can't be written to ${file}: ${why}.`, {
+        cause,
+        hint: 'Make the folder writable, or give --trust-project for this run.',
+      });
+    }
+  };
   return {
     get: async (path) => (await load(file)).records.get(path),
-    async put(record) {
-      try {
-        await makePrivateDir(dir);
-        await withLock(`${file}.lock`, async () => {
-          const { records, damaged } = await load(file);
-          if (damaged) await rename(file, `${file}.damaged-${randomUUID()}`);
-          records.set(record.path, record);
-          await replaceFile(file, serialise(records));
-        });
-      } catch (cause) {
-        const why = cause instanceof Error ? cause.message : String(cause);
-        throw new BridleError('trust_not_saved', `Your approval can't be written to ${file}: ${why}.`, {
-          cause,
-          hint: 'Make the folder writable, or give --trust-project for this run.',
-        });
-      }
+    put: (record) => change((records) => void records.set(record.path, record)),
+    async forget(path) {
+      if (!(await load(file)).records.has(path)) return false;
+      return change((records) => records.delete(path));
     },
   };
 }
@@ -104,44 +108,4 @@ function serialise(records: ReadonlyMap<string, TrustRecord>): string {
     items: [...items],
   }));
   return `${JSON.stringify({ version: 1, projects }, null, 2)}\n`;
-}
-
-async function replaceFile(file: string, text: string): Promise<void> {
-  const next = `${file}.${randomUUID()}`;
-  try {
-    const handle = await open(next, 'wx', 0o600);
-    try {
-      await handle.writeFile(text);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(next, file);
-  } catch (error) {
-    await rm(next, { force: true });
-    throw error;
-  }
-}
-
-/** A lock that its holder left behind is taken over after ten seconds. */
-async function withLock(lock: string, work: () => Promise<void>): Promise<void> {
-  for (let tries = 0; ; tries++) {
-    try {
-      await (await open(lock, 'wx', 0o600)).close();
-      break;
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST') || tries >= LOCK_TRIES) throw error;
-      const age = await stat(lock).then(
-        ({ mtimeMs }) => Date.now() - mtimeMs,
-        () => 0,
-      );
-      if (age > STALE_LOCK_MS) await rm(lock, { force: true });
-      else await wait(LOCK_WAIT_MS);
-    }
-  }
-  try {
-    await work();
-  } finally {
-    await rm(lock, { force: true });
-  }
 }

@@ -8,6 +8,7 @@ export { connectHttp, type HttpConnection, type HttpOptions } from './http-conne
 export { listAll } from './list-all.ts';
 export { type McpSourceOptions, mcpSource } from './mcp-source.ts';
 export { installExitHooks } from './process-group.ts';
+export { commandLine } from './secrets.ts';
 export { type HttpServer, type StdioServer, serverFingerprint } from './server.ts';
 export { connectStdio, type StdioConnection, type StdioOptions } from './stdio-connection.ts';
 export { closeAll } from './supervisor.ts';

@@ -1,0 +1,113 @@
+import type { Json, JsonObject } from '../contracts/index.ts';
+import { ownServers, parseJsonc } from '../host/index.ts';
+import { BridleError, printable } from '../tools/index.ts';
+import type { CommandIo, ParsedCommand } from './command.ts';
+import { shownEntry } from './mcp-entry.ts';
+import { flag, listOption, stringOption } from './parse.ts';
+import { printJson } from './print-json.ts';
+import { scopeOption, scopesShown } from './scope.ts';
+import { warn } from './workspace.ts';
+
+const TRANSPORTS = ['stdio', 'http', 'sse'] as const;
+/** What can be typed, stands in rules as it is, and reads as one word. */
+const NAME = /^[A-Za-z0-9_.-]{1,64}$/;
+
+/** `bridle mcp add <name> -- <command>…` and `bridle mcp add <name> <url>`. */
+export async function add(parsed: ParsedCommand, io: CommandIo): Promise<number> {
+  const [, name = '', first = '', ...rest] = parsed.positionals;
+  const transport = transportOf(parsed, first);
+  const entry = transport === 'stdio' ? stdioEntry(parsed, first, rest) : networkEntry(parsed, transport, first, rest);
+  return write(name, entry, parsed, io);
+}
+
+/** `bridle mcp add-json <name> '<json>'`. */
+export async function addJson(parsed: ParsedCommand, io: CommandIo): Promise<number> {
+  const [, name = '', json = ''] = parsed.positionals;
+  let entry: Json;
+  try {
+    entry = parseJsonc(json);
+  } catch {
+    // The text may hold a secret, so it isn't repeated.
+    throw new BridleError('usage', 'The entry is no JSON object.', {
+      hint: `Write it in single quotes: bridle mcp add-json ${printable(name)} '{"command": "…", "args": []}'`,
+    });
+  }
+  return write(name, entry as JsonObject, parsed, io);
+}
+
+async function write(name: string, entry: JsonObject, parsed: ParsedCommand, io: CommandIo): Promise<number> {
+  if (!NAME.test(name)) {
+    throw new BridleError('usage', `'${printable(name)}' is no name for a server.`, {
+      hint: 'Letters, digits, dot, underscore and hyphen; at most 64.',
+    });
+  }
+  const scope = scopeOption(parsed) ?? 'local';
+  const own = await ownServers(io);
+  const { file, warnings } = await own.add(name, entry, scope, { force: flag(parsed, 'force') });
+  if (flag(parsed, 'json')) printJson(io, { added: name, scope, file, ...shownEntry(entry), warnings }, 2);
+  else {
+    const { runs, url } = shownEntry(entry);
+    io.stdout.write(printable(`Added ${name} to ${file} (${scopesShown(scope)}): ${runs ?? url ?? ''}`).concat('\n'));
+    if (scope === 'project') io.stdout.write('You are asked about it when it is to be started for the first time.\n');
+  }
+  warn(warnings, io);
+  return 0;
+}
+
+function transportOf(parsed: ParsedCommand, first: string): (typeof TRANSPORTS)[number] {
+  const text = stringOption(parsed, 'transport');
+  const isUrl = /^https?:\/\//i.test(first);
+  const transport = TRANSPORTS.find((one) => one === text);
+  if (text === undefined) return isUrl ? 'http' : 'stdio';
+  if (transport === 'stdio' && isUrl) {
+    throw new BridleError('usage', 'A URL is no command.', {
+      hint: 'Give --transport http, or sse for an old server.',
+    });
+  }
+  if (transport !== undefined) return transport;
+  throw new BridleError('usage', `There is no transport '${printable(text)}'.`, { hint: 'It is stdio, http or sse.' });
+}
+
+function stdioEntry(parsed: ParsedCommand, command: string, args: readonly string[]): JsonObject {
+  if (listOption(parsed, 'header').length > 0) {
+    throw new BridleError('usage', 'A server started by a command gets no headers.', {
+      hint: 'Give it --env NAME=value.',
+    });
+  }
+  const env = pairs(listOption(parsed, 'env'), /^([A-Za-z_]\w*)=(.*)$/s, '--env takes NAME=value');
+  return { command, ...(args.length > 0 && { args: [...args] }), ...(env && { env }) };
+}
+
+function networkEntry(parsed: ParsedCommand, type: 'http' | 'sse', url: string, rest: readonly string[]): JsonObject {
+  if (listOption(parsed, 'env').length > 0) {
+    throw new BridleError('usage', 'A server over the network gets no variables.', {
+      hint: "Give it --header 'Name: value'.",
+    });
+  }
+  if (rest.length > 0) {
+    throw new BridleError('usage', 'After the URL of a server nothing more is expected.', {
+      hint: 'For a command leave --transport out, and put -- before it.',
+    });
+  }
+  if (!/^https?:\/\/[^/\s]+/i.test(url) && !url.startsWith('${')) {
+    throw new BridleError('usage', `'${printable(url)}' is no URL of a server.`, { hint: 'It begins with https://.' });
+  }
+  const headers = pairs(
+    listOption(parsed, 'header'),
+    /^([\w!#$%&'*+.^`|~-]+):\s*(.*)$/s,
+    "--header takes 'Name: value'",
+  );
+  return { type, url, ...(headers && { headers }) };
+}
+
+/** Names and values of a repeated option. The values may be secrets, so an error names only the option. */
+function pairs(given: readonly string[], form: RegExp, what: string): JsonObject | undefined {
+  if (given.length === 0) return undefined;
+  const found = given.map((text) => {
+    const [all, name = '', value = ''] = form.exec(text) ?? [];
+    if (all === undefined)
+      throw new BridleError('usage', `${what}; one of those given is otherwise.`, { hint: 'Quote the whole of it.' });
+    return [name, value] as const;
+  });
+  return Object.fromEntries(found);
+}
