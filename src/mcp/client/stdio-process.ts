@@ -1,5 +1,4 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import type { Writable } from 'node:stream';
 import { frameReader, MAX_FRAME_BYTES } from './frames.ts';
 import { groupGone, registerGroup, releaseGroup, signalGroup } from './process-group.ts';
 import { type Tail, tail } from './tail.ts';
@@ -34,13 +33,6 @@ export interface StdioProcess {
   leaving(): boolean;
   /** Resolves when the whole group is gone. */
   stop(): Promise<void>;
-}
-
-/** What is sent within one tick goes to the child in one write: a system call, and waking the child, once for all. */
-function gatherWrites(stdin: Writable): void {
-  if (stdin.writableCorked > 0) return;
-  stdin.cork();
-  process.nextTick(() => stdin.uncork());
 }
 
 /** How much of stderr is kept for messages. */
@@ -169,7 +161,6 @@ export function startProcess(
     send(text) {
       if (ended || exit !== null || !child.stdin.writable) return false;
       if (child.stdin.writableLength > maxFrameBytes) return false;
-      gatherWrites(child.stdin);
       child.stdin.write(`${text}\n`);
       return true;
     },
