@@ -70,6 +70,8 @@ describe('bad usage ends with status 2, a message, and the way on', () => {
     [['run', 'a', 'b'], "'bridle run' takes one argument, and there are 2. Put the task in quotes."],
     [['tools', 'list', 'a'], "'bridle tools' takes one argument, and there are 2."],
     [['demo', 'a'], "'bridle demo' takes no argument, and there is 1."],
+    [['mcp', 'list', 'a'], "'bridle mcp list' takes no argument, and there is 1."],
+    [['mcp', 'get', 'a', 'b'], "'bridle mcp get' takes one argument, and there are 2."],
     [['run', 'a', '--max-turn', '3'], 'Did you mean --max-turns?'],
     [['run', 'a', '--max-turns', 'zero'], "--max-turns takes a positive whole number, not 'zero'."],
     [

@@ -38,9 +38,12 @@ export function parseCommand(spec: CommandSpec, args: readonly string[]): Parsed
   if (values.get('help') !== true && (given < min || given > max)) {
     if (given < min) throw new BridleError('usage', `'bridle ${spec.name}' needs ${spec.usage}.`, { hint });
     const quotes = spec.usage.startsWith('"') ? ` Put the ${spec.usage.replaceAll('"', '')} in quotes.` : '';
-    const takes = max === 0 ? 'no argument' : max === 1 ? 'one argument' : `at most ${max} arguments`;
-    const are = given === 1 ? 'is' : 'are';
-    const problem = `'bridle ${spec.name}' takes ${takes}, and there ${are} ${given}.${quotes}`;
+    // A verb is part of the command's name, and no argument to whoever reads this.
+    const verbs = spec.name.split(' ').length - 1;
+    const [most, there] = [max - verbs, given - verbs];
+    const takes = most === 0 ? 'no argument' : most === 1 ? 'one argument' : `at most ${most} arguments`;
+    const are = there === 1 ? 'is' : 'are';
+    const problem = `'bridle ${spec.name}' takes ${takes}, and there ${are} ${there}.${quotes}`;
     throw new BridleError('usage', problem, { hint });
   }
   return { positionals: parsed.positionals, options: values };
