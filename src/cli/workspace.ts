@@ -112,14 +112,14 @@ function personAt(io: CommandIo): Prompter | undefined {
 
 /** What stands in a file is reported and lived with; what was just typed can be typed again. */
 function refuseBadFlags(problems: readonly Reason[], mode: string | undefined): void {
-  const hint = "See 'bridle run --help'.";
   if (mode !== undefined && problems.some(({ code }) => code === 'mode_unknown')) {
     throw new BridleError('usage', `There is no mode '${printable(mode)}'. The modes are ${MODES.join(', ')}.`, {
-      hint,
+      hint: 'Correct --mode.',
     });
   }
   const rule = problems.find(({ source }) => source?.file === '--allow');
-  if (rule) throw new BridleError('usage', rule.text, { hint });
+  if (rule)
+    throw new BridleError('usage', rule.text, { hint: "Correct --allow; 'bridle tools list' shows the names." });
 }
 
 /** Prints reasons as warnings on stderr, each with its place. */
