@@ -129,6 +129,22 @@ describe('add', () => {
     ).toBeFalsy();
   });
 
+  test('refuses what can be neither a command nor an address, and a header that cannot be sent', async () => {
+    for (const args of [
+      ['ftp://x.test/mcp'],
+      ['ws://x.test/mcp'],
+      ['http://'],
+      ['https://x.test/mcp', '-H', 'X-Key: a\r\nX-Other: b'],
+    ]) {
+      expect(await mcp('add', 'a', ...args)).toMatchObject({
+        status: 2,
+        stdout: '',
+        stderr: expect.stringContaining('usage'),
+      });
+    }
+    expect(await listed('--no-check')).toEqual([]);
+  });
+
   test('says what is unwise about the entry', async () => {
     const { stderr } = await mcp(
       'add',

@@ -58,6 +58,15 @@ function transportOf(parsed: ParsedCommand, first: string): (typeof TRANSPORTS)[
   const text = stringOption(parsed, 'transport');
   const isUrl = /^https?:\/\//i.test(first);
   const transport = TRANSPORTS.find((one) => one === text);
+  if (text === undefined && !isUrl && /^[a-z][a-z0-9+.-]*:\/\//i.test(first)) {
+    throw new BridleError(
+      'usage',
+      `'${printable(first.split('://', 1)[0] ?? '')}://' is no address of an MCP server.`,
+      {
+        hint: 'It begins with https:// or http://; a command is no address.',
+      },
+    );
+  }
   if (text === undefined) return isUrl ? 'http' : 'stdio';
   if (transport === 'stdio' && isUrl) {
     throw new BridleError('usage', 'A URL is no command.', {
@@ -90,11 +99,14 @@ function networkEntry(parsed: ParsedCommand, type: 'http' | 'sse', url: string, 
     });
   }
   if (!/^https?:\/\/[^/\s]+/i.test(url) && !url.startsWith('${')) {
-    throw new BridleError('usage', `'${printable(url)}' is no URL of a server.`, { hint: 'It begins with https://.' });
+    throw new BridleError('usage', `'${printable(url)}' is no URL of a server.`, {
+      hint: 'It begins with https:// or http://, and a host follows.',
+    });
   }
   const headers = pairs(
     listOption(parsed, 'header'),
-    /^([\w!#$%&'*+.^`|~-]+):\s*(.*)$/s,
+    // A control character can't be sent in a header.
+    /^([\w!#$%&'*+.^`|~-]+):\s*([^\p{Cc}]*)$/u,
     "--header takes 'Name: value'",
   );
   return { type, url, ...(headers && { headers }) };
