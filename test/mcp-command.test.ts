@@ -232,7 +232,22 @@ describe('list and get', () => {
       { scope: 'local', state: 'ready', runs: 'here' },
       { scope: 'user', state: 'shadowed', runs: 'mine' },
     ]);
+  });
+
+  test('get of a server that is nowhere is an error, in JSON too', async () => {
     expect(await mcp('get', 'b')).toMatchObject({ status: 1, stderr: expect.stringContaining('server_unknown') });
+    const { status, stdout } = await mcp('get', 'b', '--json');
+    expect({ status, code: JSON.parse(stdout).error.code }).toEqual({ status: 1, code: 'server_unknown' });
+  });
+
+  test('list tells a failure in a row; get and JSON also tell what the server said last', async () => {
+    await mcp('add', 'a', '--', process.execPath, '-e', 'console.error("a cause\\nof two lines"); process.exit(3)');
+    const { stdout } = await mcp('list');
+    expect(stdout).toMatch(/✗ mcp_exited_at_start: .* exited with code 3/);
+    expect(stdout).not.toContain('Its last lines');
+    expect(stdout.trim().split('\n')).toHaveLength(1);
+    expect((await mcp('get', 'a')).stdout).toMatch(/Its last lines on stderr: +a cause/);
+    expect((await listed())[0].check.text).toContain('of two lines');
   });
 });
 

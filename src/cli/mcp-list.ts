@@ -16,54 +16,35 @@ const CHECK_SECONDS = 10;
 
 /** `bridle mcp list`. */
 export async function list(parsed: ParsedCommand, io: CommandIo): Promise<number> {
-  return withServers(
-    parsed,
-    io,
-    () => true,
-    ({ project, rows }) => {
-      if (rows.length === 0) {
-        io.stdout.write(
-          "No servers. 'bridle mcp add' adds one, 'bridle mcp import' takes over those of other programs.\n",
-        );
-      }
-      const style = styleFor(io.stdout, io.env);
-      const used = rows.filter(({ server }) => server.state !== 'shadowed');
-      const table = used.map(
-        (row) => [`${printable(row.server.key)} (${row.server.scope})`, stateLine(row, style)] as const,
+  return withServers(parsed, io, undefined, ({ project, rows }) => {
+    if (rows.length === 0) {
+      io.stdout.write(
+        "No servers. 'bridle mcp add' adds one, 'bridle mcp import' takes over those of other programs.\n",
       );
-      if (table.length > 0) io.stdout.write(`${columns(table).join('\n')}\n`);
-      warn(
-        used.flatMap(({ server }) => server.advice),
-        io,
-      );
-      if (project.listed.some(({ state }) => state === 'untrusted')) {
-        io.stderr.write('This project is not trusted yet: run bridle in a terminal to look at it and agree.\n');
-      }
-    },
-  );
+    }
+    const style = styleFor(io.stdout, io.env);
+    const used = rows.filter(({ server }) => server.state !== 'shadowed');
+    const table = used.map(
+      (row) => [`${printable(row.server.key)} (${row.server.scope})`, stateLine(row, style)] as const,
+    );
+    if (table.length > 0) io.stdout.write(`${columns(table).join('\n')}\n`);
+    warn(
+      used.flatMap(({ server }) => server.advice),
+      io,
+    );
+    if (project.listed.some(({ state }) => state === 'untrusted')) {
+      io.stderr.write('This project is not trusted yet: run bridle in a terminal to look at it and agree.\n');
+    }
+  });
 }
 
 /** `bridle mcp get <name>`. */
 export async function get(parsed: ParsedCommand, io: CommandIo): Promise<number> {
   const key = parsed.positionals[1] ?? '';
-  return withServers(
-    parsed,
-    io,
-    (server) => server.key === key,
-    ({ project, rows }) => {
-      if (rows.length === 0) {
-        const near = nearest(
-          key,
-          project.listed.map((server) => server.key),
-        );
-        throw new BridleError('server_unknown', `There is no server '${printable(key)}'.`, {
-          hint: near ? `Did you mean '${printable(near)}'?` : "'bridle mcp list' shows what there is.",
-        });
-      }
-      const style = styleFor(io.stdout, io.env);
-      for (const row of rows) io.stdout.write(`${details(row, style).join('\n')}\n`);
-    },
-  );
+  return withServers(parsed, io, key, ({ rows }) => {
+    const style = styleFor(io.stdout, io.env);
+    for (const row of rows) io.stdout.write(`${details(row, style).join('\n')}\n`);
+  });
 }
 
 interface Row {
@@ -72,17 +53,19 @@ interface Row {
   readonly checked?: Checked;
 }
 
+/** @param key only the server of this name, in every scope; undefined for all */
 async function withServers(
   parsed: ParsedCommand,
   io: CommandIo,
-  wanted: (server: ListedServer) => boolean,
+  key: string | undefined,
   show: (found: { readonly project: Project; readonly rows: readonly Row[] }) => void,
 ): Promise<number> {
   const seconds = numberOption(parsed, 'max-seconds', 'number') ?? CHECK_SECONDS;
   return interruptible(async (signal) => {
     // Looking asks nothing: what isn't trusted is shown, and not started.
     const project = await loadProject({ cwd: io.cwd, env: io.env, untrusted: 'leave', signal });
-    const servers = project.listed.filter(wanted).map(withoutUrlSecrets);
+    const servers = project.listed.filter((server) => key === undefined || server.key === key).map(withoutUrlSecrets);
+    if (key !== undefined && servers.length === 0) throw unknownServer(key, project);
     const started = new Map<string, Checked>();
     if (!flag(parsed, 'no-check')) {
       const entries = project.servers.filter(({ key }) =>
@@ -104,6 +87,16 @@ async function withServers(
     if (!flag(parsed, 'json')) warn(otherWarnings(project, servers), io);
     return 0;
   }, io);
+}
+
+function unknownServer(key: string, { listed }: Project): BridleError {
+  const near = nearest(
+    key,
+    listed.map((server) => server.key),
+  );
+  return new BridleError('server_unknown', `There is no server '${printable(key)}'.`, {
+    hint: near ? `Did you mean '${printable(near)}'?` : "'bridle mcp list' shows what there is.",
+  });
 }
 
 /** A reason may name the address as it stands in the file. */
@@ -128,9 +121,15 @@ function json({ server, checked }: Row) {
   return { key, scope, state, ...shownEntry(raw), source, reasons, advice, ...(checked && { check: checked }) };
 }
 
-function stateLine({ server, checked }: Row, style: Style): string {
+/** A row of the table; the last lines that a server said before it failed are for `get`. */
+function stateLine({ server, checked: whole }: Row, style: Style): string {
   const { runs, url } = shownEntry(server.raw);
+  const checked = whole?.ok === false ? { ...whole, text: firstLine(whole.text) } : whole;
   return `${stateOf(server, checked, style)}  ${style.dim(printable(runs ?? url ?? ''))}`.trimEnd();
+}
+
+function firstLine(text: string): string {
+  return text.split('\n', 1)[0] ?? '';
 }
 
 function stateOf({ state, reasons }: ListedServer, checked: Checked | undefined, style: Style): string {
