@@ -36,7 +36,7 @@ const ONLY = {
   'mcp/server': ['tools', 'contracts'],
   dispatch: ['policy', 'tools', 'contracts'],
   policy: ['tools', 'contracts'],
-  store: ['contracts'],
+  store: ['tools', 'contracts'],
   search: [],
   tools: ['contracts'],
   contracts: [],

@@ -47,6 +47,7 @@ test('overwrites nothing, not even what a link leads to', async () => {
   symlinkSync(join(dir, 'nowhere'), join(dir, 'agent.mjs'));
   await expect(initProject(dir)).rejects.toMatchObject({ code: 'init_exists' });
   await expect(initProject(join(dir, 'bridle.json'))).rejects.toMatchObject({ code: 'init_failed' });
+  await expect(initProject('/proc/nothing/here')).rejects.toMatchObject({ code: 'init_failed' });
 });
 
 test('bridle init says what it wrote and what it kept, and how to go on', async () => {

@@ -1,7 +1,7 @@
-import { chmod, mkdir, open, readFile } from 'node:fs/promises';
+import { chmod, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json, LoopEvent, Recorder, TraceEvent } from '../contracts/index.ts';
-import { BridleError, sha256 } from '../tools/index.ts';
+import { BridleError, makeFolder, sha256 } from '../tools/index.ts';
 import { openLineWriter } from './line-writer.ts';
 import { traceLine } from './trace-lines.ts';
 
@@ -84,7 +84,7 @@ function fileName(run: string): string {
 
 async function openIn(dir: string, path: string): ReturnType<typeof openLineWriter> {
   try {
-    await mkdir(dir, { recursive: true, mode: 0o700 });
+    await makeFolder(dir, 0o700);
     const opened = await openLineWriter(path);
     await chmod(path, 0o600);
     if (opened.empty) await syncFolder(dir);

@@ -1,6 +1,6 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { BridleError } from '../tools/index.ts';
+import { BridleError, makeFolder } from '../tools/index.ts';
 
 const RULES = `{
   // Completion and checks in editors. Comments and trailing commas are fine in this file.
@@ -81,7 +81,7 @@ export async function initProject(
   const written: string[] = [];
   const kept: string[] = [];
   try {
-    await mkdir(folder, { recursive: true });
+    await makeFolder(folder);
     for (const [name, text] of FILES) {
       // A symbolic link that leads nowhere counts as there, too: 'x' never follows one.
       const isNew = await writeFile(join(folder, name), text, { flag: 'wx' }).then(

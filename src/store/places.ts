@@ -1,6 +1,6 @@
-import { mkdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
+import { makeFolder } from '../tools/index.ts';
 
 /** The environment variables that name the places; `process.env` unless a caller passes its own. */
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -55,6 +55,6 @@ export function dataDir(env: Environment = process.env): string {
  * @returns the folder, so that a path can be built in one go
  */
 export async function makePrivateDir(dir: string): Promise<string> {
-  await mkdir(dir, { recursive: true, mode: 0o700 });
+  await makeFolder(dir, 0o700);
   return dir;
 }

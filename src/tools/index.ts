@@ -21,6 +21,7 @@ export {
 export { failureToWire, ToolFailure, type ToolFailureOptions } from './failure.ts';
 export type { FromSchema } from './from-schema.ts';
 export { functionSource } from './function-source.ts';
+export { makeFolder } from './make-folder.ts';
 export { definitionFromMcp, definitionToMcp, type McpDefinition } from './mcp-definition.ts';
 export { EMPTY_RESULT, type ModelContentOptions, modelContent } from './model-content.ts';
 export { normalizeResult } from './normalize-result.ts';

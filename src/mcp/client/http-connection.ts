@@ -136,7 +136,7 @@ export function connectHttp(server: HttpServer, options: HttpOptions = {}): Http
     },
     wrap: (message) =>
       new McpError('mcp_unreachable', `${name} can't be used: ${message}`, { executed: 'not_executed' }),
-    stateOf: ({ code }) => (code === 'mcp_unauthorized' || code === 'mcp_forbidden' ? 'needs_sign_in' : 'failed'),
+    stateOf,
     async stop() {
       await Promise.allSettled([...wires].map((wire) => wire.stop(supervisor.closed('unknown'))));
       wires.clear();
@@ -244,12 +244,17 @@ export function connectHttp(server: HttpServer, options: HttpOptions = {}): Http
       if (state !== 'ready' || !trouble) return { state, reasons };
       const text = `${trouble.message} ${trouble.hint ?? ''}`.trim();
       return {
-        state: trouble.code === 'mcp_unauthorized' ? 'needs_sign_in' : 'failed',
+        state: stateOf(trouble),
         reasons: [{ room: 'mcp/client', code: trouble.code, text }, ...reasons],
       };
     },
     close: () => supervisor.close(),
   };
+}
+
+/** 401 and 403 are about who asks, not about the server's health. */
+function stateOf({ code }: McpError): 'needs_sign_in' | 'failed' {
+  return code === 'mcp_unauthorized' || code === 'mcp_forbidden' ? 'needs_sign_in' : 'failed';
 }
 
 /** Whether a refused request says that the server is no longer of the era that was proven. */
