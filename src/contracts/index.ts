@@ -5,6 +5,17 @@
  * stands on it, and its reason is written down in `docs/decisions/`.
  */
 export type { CallContext, Dispatcher, Executed, Failure, InputOrigin, Outcome, SourceResult } from './call.ts';
+export type {
+  CompletionRef,
+  CompletionResult,
+  ContentHost,
+  ContentListing,
+  ContentSource,
+  PromptArgument,
+  PromptDefinition,
+  ResourceDefinition,
+  ResourceTemplate,
+} from './content.ts';
 export type { Identity, ServerRef } from './identity.ts';
 export type { Json, JsonObject, RawJson } from './json.ts';
 export type { LoopEffect, LoopEvent, Model, ModelReply, Step } from './loop.ts';

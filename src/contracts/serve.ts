@@ -1,4 +1,5 @@
 import type { Dispatcher } from './call.ts';
+import type { ContentHost } from './content.ts';
 import type { Identity } from './identity.ts';
 import type { ToolDefinition } from './tool.ts';
 
@@ -11,12 +12,14 @@ export interface ServerInfo {
   readonly instructions?: string;
 }
 
-/** What the serving side serves; it grows resources and prompts the same way. */
+/** What the serving side serves. */
 export interface ToolHost {
   /** Default: Bridle's own name and version. */
   readonly info?: ServerInfo;
   list(who: Identity): readonly ToolDefinition[];
   call: Dispatcher['call'];
+  /** Its resources and prompts; absent: it has none, and doesn't offer the capability. */
+  readonly content?: ContentHost;
   onChange(cb: () => void): () => void;
 }
 
