@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type ChatModel, chatModel } from './helpers/chat-model.ts';
-import { type AtTerminal, atTerminal, type Person, person, runBridle, stillAliveAfter } from './helpers/cli-process.ts';
+import { type AtTerminal, atTerminal, type Person, person, runBridle, stillAlive } from './helpers/cli-process.ts';
 import { published } from './helpers/mcp.ts';
 import { CTRL_C, CTRL_D, TAB, type Typist, typist, UP } from './helpers/typist.ts';
 
@@ -42,7 +42,7 @@ const ASKED = /\[y\/a\/n\] $/;
 async function leaves({ terminal, user }: ReturnType<typeof open>): Promise<void> {
   await user.at(/> $/, CTRL_D);
   expect((await terminal.ended).status).toBe(0);
-  expect(await stillAliveAfter(at, 5_000)).toEqual([]);
+  expect(await stillAlive(at)).toEqual([]);
 }
 
 describe('a call that needs a word', () => {
@@ -142,7 +142,7 @@ describe('being stopped', () => {
     await user.at(/starting the servers…/, CTRL_C);
     await user.sees(/stopping \(SIGINT\)/);
     expect((await terminal.ended).status).toBe(130);
-    expect(await stillAliveAfter(at, 5_000)).toEqual([]);
+    expect(await stillAlive(at)).toEqual([]);
   });
 
   test.each(['SIGTERM', 'SIGHUP'] as const)('by %s leaves in order, at the prompt and in a call', async (signal) => {
@@ -157,7 +157,7 @@ describe('being stopped', () => {
     await busy.user.sees(/→ mcp__one__wait/);
     busy.terminal.signal(signal);
     expect((await busy.terminal.ended).status).toBe(130);
-    expect(await stillAliveAfter(at, 5_000)).toEqual([]);
+    expect(await stillAlive(at)).toEqual([]);
   });
 });
 

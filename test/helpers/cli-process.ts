@@ -178,7 +178,7 @@ function watch(child: ChildProcess): Started {
     output: () => all,
     async said(pattern) {
       const found = () => pattern.test(stdout + stderr);
-      await eventually(() => found() || over, 20_000);
+      await eventually(() => found() || over);
       if (!found()) throw new Error(`It never said ${pattern}, but:\n${stdout}${stderr}`);
     },
   };
@@ -192,7 +192,7 @@ export function alive({ mark }: Pick<Person, 'mark'>): string[] {
 }
 
 /** Waits for every marked process to go, and names those that don't. */
-export async function stillAliveAfter(at: Pick<Person, 'mark'>, ms: number): Promise<string[]> {
-  await eventually(() => alive(at).length === 0, ms);
+export async function stillAlive(at: Pick<Person, 'mark'>): Promise<string[]> {
+  await eventually(() => alive(at).length === 0);
   return alive(at);
 }

@@ -78,7 +78,7 @@ export function childrenOf(parent: number): number[] {
 }
 
 /** Waits until the condition holds; false after `ms`. */
-export async function eventually(condition: () => boolean, ms = 10_000): Promise<boolean> {
+export async function eventually(condition: () => boolean, ms = 90_000): Promise<boolean> {
   const until = Date.now() + ms;
   while (!condition()) {
     if (Date.now() > until) return false;

@@ -28,7 +28,7 @@ export function typist(terminal: AtTerminal, pauseMs = 0): Typist {
   };
   const sees = async (pattern: RegExp): Promise<string> => {
     const found = () => pattern.exec(screen().slice(seen));
-    await eventually(() => found() !== null, 20_000);
+    await eventually(() => found() !== null);
     const match = found();
     if (!match) throw new Error(`It never showed ${pattern} after:\n${screen()}`);
     const text = screen().slice(seen, seen + match.index + match[0].length);
