@@ -11,8 +11,11 @@ export interface ToolListing {
 /** Anything that has tools: functions, an MCP connection, an OpenAPI document. A bad tool is a Reason, not a throw. */
 export interface Source {
   readonly server: ServerRef | null;
-  /** What this source's own configuration says of its calls, in milliseconds; it stands in for the caller's limits. */
-  readonly limits?: { readonly idleMs?: number; readonly hardMs?: number };
+  /**
+   * What this source's own configuration says of its calls, in milliseconds and in characters that a model is shown; it
+   * stands in for the caller's limits.
+   */
+  readonly limits?: { readonly idleMs?: number; readonly hardMs?: number; readonly maxResultChars?: number };
   /** Rejects only when the source as a whole can't be listed. */
   list(signal: AbortSignal): Promise<ToolListing>;
   /** Never rejects: what goes wrong is a `failure`. */

@@ -36,7 +36,7 @@ export interface Limits {
   /** Caps on what a call's context asks for. */
   readonly idleMs?: number;
   readonly hardMs?: number;
-  readonly maxResultChars: number;
+  readonly maxResultChars?: number;
   /** How often a call that may be repeated is repeated at most. */
   readonly retries: number;
 }
@@ -49,6 +49,7 @@ export interface Call {
   readonly ctx: CallContext;
   readonly idleMs: number;
   readonly hardMs: number;
+  readonly maxResultChars: number;
   /** Set when this call gives the facts of another one: it is never asked about, and its result isn't shaped. */
   readonly previewFor?: ToolPreview;
   readonly ledger: Ledger;

@@ -38,7 +38,7 @@ export interface DispatcherOptions {
     readonly idleMs?: number;
     /** Longest run, retries included, in milliseconds: a cap on what the call's context says. */
     readonly hardMs?: number;
-    /** Most characters of a result that a model is shown. Default 40,000. */
+    /** Most characters of a result that a model is shown: a cap on what its source says. Default 40,000. */
     readonly maxResultChars?: number;
     /** How often a call that may be repeated is repeated at most. Default 2. */
     readonly retries?: number;
@@ -73,10 +73,10 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
 function limitsOf({ idleMs, hardMs, maxResultChars, retries }: NonNullable<DispatcherOptions['limits']>): Limits {
   return {
-    maxResultChars: maxResultChars ?? DEFAULT_RESULT_CHARS,
     retries: retries ?? DEFAULT_RETRIES,
     ...(idleMs !== undefined && { idleMs }),
     ...(hardMs !== undefined && { hardMs }),
+    ...(maxResultChars !== undefined && { maxResultChars }),
   };
 }
 
@@ -87,6 +87,7 @@ function openCall(path: Path, request: DispatchRequest, previewFor?: ToolPreview
     ctx,
     idleMs: effectiveMs(ctx.idleMs, path.limits.idleMs, DEFAULT_IDLE_MS),
     hardMs: effectiveMs(ctx.hardMs, path.limits.hardMs, DEFAULT_HARD_MS),
+    maxResultChars: path.limits.maxResultChars ?? DEFAULT_RESULT_CHARS,
     ...(previewFor && { previewFor }),
     ledger: { startedAt: path.clock.now(), args: null, attempts: 0, previews: 0, handedOver: false },
   };
@@ -94,11 +95,13 @@ function openCall(path: Path, request: DispatchRequest, previewFor?: ToolPreview
 
 /** A source that is configured to take longer, or less long, is given that; the dispatcher's own caps still hold. */
 function withSourceLimits(path: Path, call: Call, source: Source): Call {
-  const { idleMs, hardMs } = source.limits ?? {};
+  const { idleMs, hardMs, maxResultChars } = source.limits ?? {};
+  const { maxResultChars: mostChars } = path.limits;
   return {
     ...call,
     ...(idleMs !== undefined && { idleMs: effectiveMs(idleMs, path.limits.idleMs, DEFAULT_IDLE_MS) }),
     ...(hardMs !== undefined && { hardMs: effectiveMs(hardMs, path.limits.hardMs, DEFAULT_HARD_MS) }),
+    ...(maxResultChars !== undefined && { maxResultChars: Math.min(maxResultChars, mostChars ?? maxResultChars) }),
   };
 }
 
@@ -128,6 +131,6 @@ async function walk(path: Path, call: Call): Promise<Outcome> {
   if (permitted.stage === 'ended') return permitted.outcome;
   const committed = await commit(path, call, permitted);
   if (committed.stage === 'ended') return committed.outcome;
-  const ran = await execute(path, withSourceLimits(path, call, permitted.source), committed);
-  return finish(path, call, ran);
+  const limited = withSourceLimits(path, call, permitted.source);
+  return finish(path, limited, await execute(path, limited, committed));
 }

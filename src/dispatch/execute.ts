@@ -129,7 +129,7 @@ function sourceContext(
     idleMs: call.idleMs,
     hardMs: call.hardMs,
     conversation: call.request.conversation,
-    maxResultChars: path.limits.maxResultChars,
+    maxResultChars: call.maxResultChars,
     ...(answers && { answers }),
     onEvent(event) {
       if (!scope.awaited()) return;

@@ -169,6 +169,20 @@ test('a long failure of several tries keeps to the budget, tries included', asyn
   expect(JSON.stringify(outcomeToToolResult('toolu_1', outcome)).length).toBeLessThan(12_000);
 });
 
+test("a source's own limit on what is shown holds, as far as the host's lets it", async () => {
+  const big = () => ok('x'.repeat(30_000));
+  const shown = async (own: number, cap?: number) => {
+    const source = { ...fakeSource({ big }), limits: { maxResultChars: own } };
+    const outcome = await bench([definition('big')], source, cap ? { limits: { maxResultChars: cap } } : {}).call(
+      'big',
+    );
+    return JSON.stringify(outcome.kind === 'ok' ? outcome.content : outcome).length;
+  };
+  expect(await shown(2_000)).toBeLessThan(3_000);
+  expect(await shown(20_000, 2_000)).toBeLessThan(3_000);
+  expect(await shown(60_000)).toBeGreaterThan(30_000);
+});
+
 describe('the store of results', () => {
   const owner = { who: { agent: 'a', via: 'library' }, conversation: 'c' } as const;
 

@@ -22,7 +22,7 @@ export async function finish(path: Path, call: Call, { tool, outcome }: Ran): Pr
 function bounded(path: Path, call: Call, outcome: Outcome): Outcome {
   if (outcome.kind !== 'failed' && outcome.kind !== 'cancelled') return outcome;
   const { failure } = outcome;
-  const most = path.limits.maxResultChars;
+  const most = call.maxResultChars;
   const { message, attempts, alternatives } = failure;
   const partial =
     failure.partial && failure.partial.text.length > most ? shortened(path, call, failure.partial) : undefined;
@@ -45,7 +45,7 @@ function cut(text: string, most: number): string {
 function shortened(path: Path, call: Call, partial: RawJson): RawJson {
   const owner = { who: call.ctx.who, conversation: call.request.conversation };
   return rawFrom(
-    modelContent(partial, { maxChars: path.limits.maxResultChars, keep: (full) => path.results.keep(owner, full) }),
+    modelContent(partial, { maxChars: call.maxResultChars, keep: (full) => path.results.keep(owner, full) }),
   );
 }
 
@@ -53,7 +53,7 @@ function shape(path: Path, call: Call, outcome: Ok): Outcome {
   const owner = { who: call.ctx.who, conversation: call.request.conversation };
   try {
     const content = modelContent(outcome.raw, {
-      maxChars: path.limits.maxResultChars,
+      maxChars: call.maxResultChars,
       keep: (full) => path.results.keep(owner, full),
       isError: outcome.isError,
     });

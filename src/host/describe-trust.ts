@@ -105,6 +105,8 @@ function httpLines(entry: HttpEntry): readonly string[] {
   const host = visibleText(hostOf(entry.url));
   // Their values may be secrets; which variables are in them is said below.
   if (entry.headers.size > 0) lines.push(`  sends it the headers ${visibleText([...entry.headers.keys()].join(', '))}`);
+  if (entry.headersHelper !== undefined)
+    lines.push(`  runs in a shell for more headers: ${visibleText(entry.headersHelper)}`);
   const takes = variablesUsed(entry).filter((name) => name !== 'CLAUDE_PROJECT_DIR');
   if (takes.length > 0) lines.push(`  takes from your environment and sends to ${host}: ${takes.join(', ')}`);
   if (isOpenHttp(entry.url)) lines.push('  by http: what goes there can be read on the way');

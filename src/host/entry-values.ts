@@ -2,13 +2,13 @@ import type { Node } from 'jsonc-parser';
 import type { Reason } from '../contracts/index.ts';
 import { kindOf } from './config-file.ts';
 import type { Member, TreeReader } from './config-tree.ts';
-import { ERAS, TIME_KEYS } from './server-keys.ts';
+import { ERAS, LIMITS, type LimitKey } from './server-keys.ts';
 
 /** What every kind of entry may say. */
 export interface CommonEntry {
   readonly era?: (typeof ERAS)[number];
   readonly trustAnnotations: boolean;
-  readonly limits: ReadonlyMap<(typeof TIME_KEYS)[number], number>;
+  readonly limits: ReadonlyMap<LimitKey, number>;
 }
 
 /** Stops reading one entry; the rest of the file goes on. */
@@ -24,8 +24,8 @@ export type Bad = (code: string, node: Node, text: string) => BadEntry;
 
 /** Reads `era`, `trust` and the limits. What is odd is warned about and left out. */
 export function readCommon(reader: TreeReader, key: string, members: ReadonlyMap<string, Member>): CommonEntry {
-  const limits = new Map<(typeof TIME_KEYS)[number], number>();
-  for (const name of TIME_KEYS) {
+  const limits = new Map<LimitKey, number>();
+  for (const name of Object.keys(LIMITS) as LimitKey[]) {
     const limit = members.get(name);
     if (limit) readLimit(reader, key, name, limit.value, limits);
   }
@@ -48,16 +48,11 @@ function warnOdd(
   if (member && odd) reader.warn('odd_value', member.value, `"${name}" of "${key}" is not understood: ${advice}.`);
 }
 
-function readLimit(
-  reader: TreeReader,
-  key: string,
-  name: (typeof TIME_KEYS)[number],
-  node: Node,
-  limits: Map<(typeof TIME_KEYS)[number], number>,
-): void {
-  const ms: unknown = node.value;
-  if (typeof ms === 'number' && Number.isInteger(ms) && ms > 0 && ms < 2 ** 31) limits.set(name, ms);
-  else reader.warn('odd_value', node, `"${name}" of "${key}" must be a whole number of milliseconds above 0; ignored.`);
+function readLimit(reader: TreeReader, key: string, name: LimitKey, node: Node, limits: Map<LimitKey, number>): void {
+  const limit: unknown = node.value;
+  if (typeof limit === 'number' && Number.isInteger(limit) && limit > 0 && limit < 2 ** 31) limits.set(name, limit);
+  else
+    reader.warn('odd_value', node, `"${name}" of "${key}" must be a whole number of ${LIMITS[name]} above 0; ignored.`);
 }
 
 /** A string; a number or a truth value is taken as its text, with a warning. */

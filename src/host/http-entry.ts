@@ -13,6 +13,8 @@ export interface HttpEntry extends CommonEntry {
   readonly hash: string;
   readonly url: string;
   readonly headers: ReadonlyMap<string, string>;
+  /** A command line for the shell, which expands its variables and prints more headers as a JSON object. */
+  readonly headersHelper?: string;
   /** The entry names the old HTTP+SSE transport. */
   readonly sse: boolean;
 }
@@ -51,12 +53,20 @@ export function readHttp(
     const text = `"headersHelper" of "${key}" is not run; put the header into "headers", with a variable for its secret.`;
     reader.warn('headers_helper_not_run', helper.key, text);
   }
+  const headersHelper = helper && readHelper(key, helper.value, bad);
   return {
     url: address,
     headers: readHeaders(reader, key, members.get('headers')?.value, bad),
+    ...(headersHelper !== undefined && { headersHelper }),
     sse: type === 'sse',
     ...readCommon(reader, key, members),
   };
+}
+
+function readHelper(key: string, node: Node, bad: Bad): string {
+  const command = stringOf(node, `"headersHelper" of "${key}"`, 'headers_helper_not_string', bad).trim();
+  if (command === '') throw bad('headers_helper_empty', node, `"headersHelper" of "${key}" is empty.`);
+  return command;
 }
 
 function readHeaders(reader: TreeReader, key: string, node: Node | undefined, bad: Bad): ReadonlyMap<string, string> {

@@ -222,6 +222,17 @@ describe('an entry that is reached over the network', () => {
       'key_without_meaning',
       'key_without_meaning',
     ]);
-    expect(http('{"url": "https://x", "headersHelper": "./token.sh"}').codes).toEqual(['headers_helper_not_run']);
+  });
+
+  test('keeps the command that prints headers as it is written, for the shell', () => {
+    const { entry, codes } = http(`{"url": "https://x", "headersHelper": " ./token.sh \\"\${HOME}\\" "}`);
+    expect(entry.headersHelper).toBe(`./token.sh "\${HOME}"`);
+    expect(codes).toEqual(['headers_helper_not_run']);
+  });
+
+  test('an output limit is a whole number of characters', () => {
+    const { entry, codes } = http('{"url": "https://x", "maxResultChars": 9000, "idleMs": 0.5}');
+    expect([...entry.limits]).toEqual([['maxResultChars', 9000]]);
+    expect(codes).toEqual(['odd_value']);
   });
 });

@@ -24,6 +24,8 @@ export interface HttpServerEntry extends CommonServerEntry {
   readonly kind: 'http';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** A command line for the shell, which expands its variables and prints more headers as a JSON object. */
+  readonly headersHelper?: string;
   /** The entry names the old HTTP+SSE transport. */
   readonly transport?: 'sse';
 }
@@ -37,6 +39,8 @@ interface CommonServerEntry {
   readonly startMs?: number;
   readonly idleMs?: number;
   readonly hardMs?: number;
+  /** Most characters of a result that a model is shown. */
+  readonly maxResultChars?: number;
   readonly source: NonNullable<Reason['source']>;
 }
 
@@ -101,7 +105,15 @@ export function expandEntry(
     }
     const headers: Record<string, string> = Object.create(null);
     for (const [name, value] of entry.headers) headers[name] = expanded(value, `the header "${name}"`).trim();
-    return { server: { kind: 'http', ...common, url, headers, ...(entry.sse && { transport: 'sse' }) }, warnings };
+    const server: HttpServerEntry = {
+      kind: 'http',
+      ...common,
+      url,
+      headers,
+      ...(entry.headersHelper !== undefined && { headersHelper: entry.headersHelper }),
+      ...(entry.sse && { transport: 'sse' }),
+    };
+    return { server, warnings };
   }
   const env: Record<string, string> = Object.create(null);
   for (const [name, value] of entry.env) {

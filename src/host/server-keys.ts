@@ -13,11 +13,18 @@ export const SERVER_KEYS = [
   'startMs',
   'idleMs',
   'hardMs',
+  'maxResultChars',
   'disabled',
 ] as const;
 
-/** Time limits of an entry, in milliseconds. */
-export const TIME_KEYS = ['startMs', 'idleMs', 'hardMs'] as const;
+/** Limits of an entry, each a whole number above 0, with its unit. */
+export const LIMITS = {
+  startMs: 'milliseconds',
+  idleMs: 'milliseconds',
+  hardMs: 'milliseconds',
+  maxResultChars: 'characters',
+} as const;
+export type LimitKey = keyof typeof LIMITS;
 
 export const ERAS = ['auto', 'legacy', 'modern'] as const;
 

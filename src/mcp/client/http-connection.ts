@@ -12,7 +12,7 @@ import type { OldSse } from './old-sse.ts';
 import { type HttpLink, openHttp } from './open-http.ts';
 import { CODES } from './protocol.ts';
 import { restartGuard } from './restart-guard.ts';
-import { type HttpServer, limitsOf, serverFingerprint } from './server.ts';
+import { type CallLimits, type HttpServer, limitsOf, serverFingerprint } from './server.ts';
 import type { RequestContext } from './session.ts';
 import { StreamableHttp } from './streamable-http.ts';
 import { type About, supervise } from './supervisor.ts';
@@ -28,8 +28,8 @@ export interface HttpOptions {
 export interface HttpConnection extends Connection {
   /** Connects now, also after the server was left alone for failing too often. Rejects with McpError. */
   connect(signal?: AbortSignal): Promise<void>;
-  /** The limits of the server's entry, where it has some. Milliseconds. */
-  readonly limits: { readonly idleMs?: number; readonly hardMs?: number };
+  /** The limits of the server's entry, where it has some. */
+  readonly limits: CallLimits;
   /** What the server said of itself; null before. */
   readonly about: About | null;
   readonly counters: {

@@ -16,6 +16,7 @@ import { McpError, messageOf } from './errors.ts';
 import { listAll } from './list-all.ts';
 import { isObject, rawMember } from './message.ts';
 import { CODES } from './protocol.ts';
+import type { CallLimits } from './server.ts';
 import { secondLeg, urlRequired } from './url-required.ts';
 
 export interface McpSourceOptions {
@@ -99,7 +100,7 @@ function configured(plan: PreviewPlan): PreviewPlan {
  */
 export function mcpSource(
   connection: Connection & {
-    readonly limits?: { readonly idleMs?: number; readonly hardMs?: number };
+    readonly limits?: CallLimits;
     /** Why a definition can't be used over the connection's transport. */
     refuseTool?(definition: RawJson): Reason | null;
   },

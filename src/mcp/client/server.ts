@@ -22,6 +22,8 @@ export interface StdioServer {
   readonly idleMs?: number;
   /** Longest request without limits of its own, in milliseconds. Default 600,000. */
   readonly hardMs?: number;
+  /** Most characters of a result that a model is shown; stands in for the caller's. */
+  readonly maxResultChars?: number;
   /** Longest line the server may send, in bytes. Default 64 MiB. */
   readonly maxFrameBytes?: number;
 }
@@ -47,15 +49,20 @@ export interface HttpServer {
   readonly idleMs?: number;
   /** Longest request, in milliseconds; stands in for the caller's. */
   readonly hardMs?: number;
+  /** Most characters of a result that a model is shown; stands in for the caller's. */
+  readonly maxResultChars?: number;
   /** Longest answer or event that the server may send, in bytes. Default 64 MiB. */
   readonly maxFrameBytes?: number;
 }
 
-/** The limits of a server's entry, where it has some. Milliseconds. */
-export function limitsOf(server: Pick<HttpServer, 'idleMs' | 'hardMs'>): { idleMs?: number; hardMs?: number } {
+/** The limits of a server's entry for its calls, where it has some. */
+export type CallLimits = Pick<HttpServer, 'idleMs' | 'hardMs' | 'maxResultChars'>;
+
+export function limitsOf(server: CallLimits): CallLimits {
   return {
     ...(server.idleMs !== undefined && { idleMs: server.idleMs }),
     ...(server.hardMs !== undefined && { hardMs: server.hardMs }),
+    ...(server.maxResultChars !== undefined && { maxResultChars: server.maxResultChars }),
   };
 }
 

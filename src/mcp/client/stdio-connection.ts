@@ -8,7 +8,7 @@ import { noiseLog } from './noise-log.ts';
 import { CODES } from './protocol.ts';
 import { restartGuard } from './restart-guard.ts';
 import { commandLine, withoutSecrets } from './secrets.ts';
-import { limitsOf, type StdioServer, serverFingerprint } from './server.ts';
+import { type CallLimits, limitsOf, type StdioServer, serverFingerprint } from './server.ts';
 import type { RequestContext } from './session.ts';
 import { type Live, type StartPlan, startServer } from './start-server.ts';
 import type { Launch, StdioProcess } from './stdio-process.ts';
@@ -31,8 +31,8 @@ export interface StdioOptions {
 export interface StdioConnection extends Connection {
   /** Starts the server now, also after it was given up for failing too often. Rejects with McpError. */
   connect(signal?: AbortSignal): Promise<void>;
-  /** The limits of the server's entry, where it has some. Milliseconds. */
-  readonly limits: { readonly idleMs?: number; readonly hardMs?: number };
+  /** The limits of the server's entry, where it has some. */
+  readonly limits: CallLimits;
   /** What the server said of itself when it started; null before. */
   readonly about: About | null;
   readonly counters: {
