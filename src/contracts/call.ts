@@ -1,5 +1,6 @@
 import type { Identity, ServerRef } from './identity.ts';
 import type { Json, RawJson } from './json.ts';
+import type { Provenance } from './origin.ts';
 import type { Reason } from './tool.ts';
 
 /** What is known of a failed call's effect. Only `not_executed`, or an idempotent tool, may be retried. */
@@ -75,6 +76,8 @@ export interface Dispatcher {
     readonly args: RawJson;
     readonly profile: 'agent' | 'relay';
     readonly conversation: string;
+    /** Absent: where arguments came from and what has entered the conversation is unknown. */
+    readonly provenance?: Provenance;
     readonly ctx: CallContext;
   }): Promise<Outcome>;
 }

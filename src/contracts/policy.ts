@@ -1,5 +1,6 @@
 import type { Identity } from './identity.ts';
 import type { Json } from './json.ts';
+import type { Origin } from './origin.ts';
 import type { Reason, ToolDefinition } from './tool.ts';
 
 export interface Decision {
@@ -8,22 +9,29 @@ export interface Decision {
   readonly policyVersion: string;
   /** Changed by a hook: to be validated and decided again. */
   readonly input?: Json;
+  /** What the decision could be surer with: a dispatcher that can get it does, and asks again before it refuses. */
+  readonly needs?: readonly 'facts'[];
+}
+
+/** One proposed call, with all that a rule may look at. */
+export interface PolicyCall {
+  readonly args: Json;
+  /** What `preview` said. */
+  readonly facts?: Json;
+  /** What has entered the conversation; with `unknown` among them nobody kept count. */
+  readonly labels: ReadonlySet<string>;
+  /** Where the arguments came from, by JSON Pointer of each leaf; absent: nobody looked. */
+  readonly origins?: ReadonlyMap<string, Origin>;
+  /** Unix time in milliseconds; absent: now. */
+  readonly at?: number;
+  readonly conversation?: string;
 }
 
 /** One compiled rule set, two questions. Law (property-tested): view = deny implies decide = deny for all arguments. */
 export interface Policy {
   /** Synchronous and pure: no hooks, no arguments. */
   view(who: Identity, tool: ToolDefinition): Decision;
-  decide(
-    who: Identity,
-    tool: ToolDefinition,
-    call: {
-      readonly args: Json;
-      /** What `preview` said. */
-      readonly facts?: Json;
-      readonly labels: ReadonlySet<string>;
-    },
-  ): Decision | Promise<Decision>;
+  decide(who: Identity, tool: ToolDefinition, call: PolicyCall): Decision | Promise<Decision>;
 }
 
 export interface AskQuestion {

@@ -2,6 +2,7 @@ import type { Outcome } from './call.ts';
 import type { Identity } from './identity.ts';
 import type { Json } from './json.ts';
 import type { LoopEvent } from './loop.ts';
+import type { Origin } from './origin.ts';
 import type { AskReply, Decision } from './policy.ts';
 import type { ToolRef } from './tool.ts';
 
@@ -15,6 +16,9 @@ export interface IntentRecord {
   readonly argsDigest: string;
   readonly facts?: Json;
   readonly factsDigest?: string;
+  /** Where each argument came from, by JSON Pointer, and what had entered the conversation; absent: not known. */
+  readonly origins?: Readonly<Record<string, Origin>>;
+  readonly labels?: readonly string[];
   readonly decision: Decision;
   readonly asked?: AskReply;
 }
@@ -28,6 +32,8 @@ export interface CallOutcomeRecord {
   readonly ref?: ToolRef;
   readonly args: Json;
   readonly facts?: Json;
+  readonly origins?: Readonly<Record<string, Origin>>;
+  readonly labels?: readonly string[];
   readonly decision?: Decision;
   readonly asked?: AskReply;
   readonly startedAt: number;

@@ -6,6 +6,7 @@ import type {
   Dispatcher,
   Found,
   Json,
+  Origin,
   Outcome,
   Policy,
   PreviewPlan,
@@ -61,6 +62,7 @@ export interface Ledger {
   args: Json;
   tool?: ToolDefinition;
   facts?: Json;
+  origins?: ReadonlyMap<string, Origin>;
   decision?: Decision;
   asked?: AskReply;
   attempts: number;

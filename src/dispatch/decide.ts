@@ -1,4 +1,4 @@
-import type { AskReply, Decision, Json, Reason } from '../contracts/index.ts';
+import type { AskReply, Decision, Json, Origin, Reason } from '../contracts/index.ts';
 import { type FixedArguments, fixArguments } from './arguments.ts';
 import { ask } from './ask.ts';
 import type { Call, Ended, Path, Permitted, Prepared, ToolPreview } from './call-path.ts';
@@ -12,7 +12,8 @@ import { withinLimits } from './within-limits.ts';
 const MOST_ROUNDS = 10;
 /** Most times that hooks may change the arguments. */
 const MOST_CHANGES = 3;
-const NO_LABELS: ReadonlySet<string> = new Set();
+/** For a caller that doesn't keep the conversation: rules on labels then hold as they fail closed. */
+const UNKNOWN_LABELS: ReadonlySet<string> = new Set(['unknown']);
 
 /** What a person said yes to. It covers a call only while arguments and facts are the same. */
 interface Approval {
@@ -35,6 +36,12 @@ export async function decide(path: Path, call: Call, prepared: Prepared): Promis
     const judged = await judge(path, call, prepared, args, facts);
     if ('stage' in judged) return judged;
     call.ledger.decision = judged;
+    // A preview has no preview of its own: two that name each other would never end.
+    if (judged.effect === 'deny' && facts.state === 'not_gathered' && wantsFacts(judged) && !call.previewFor) {
+      facts = await gatherFacts(path, call, prepared, args);
+      if (call.ctx.signal.aborted) return ended(cancelled(call.ctx.signal, 'not_executed'));
+      if (facts.state === 'known') continue;
+    }
     if (judged.effect === 'deny') return refused('denied', judged.reasons);
 
     const changed = changedArguments(judged, args);
@@ -81,10 +88,26 @@ export async function decide(path: Path, call: Call, prepared: Prepared): Promis
   return refused('denied', [reason('decision_not_settled', text)]);
 }
 
+function wantsFacts({ needs }: Decision): boolean {
+  return Array.isArray(needs) && needs.includes('facts');
+}
+
 function note(call: Call, args: FixedArguments, facts: Facts): void {
   call.ledger.args = args.value();
+  const origins = originsOf(call, args);
+  if (origins) call.ledger.origins = origins;
+  else delete call.ledger.origins;
   if (facts.state === 'known') call.ledger.facts = facts.value;
   else delete call.ledger.facts;
+}
+
+/** Who keeps the conversation is foreign code too: what it can't say isn't known. */
+function originsOf({ request }: Call, args: FixedArguments): ReadonlyMap<string, Origin> | undefined {
+  try {
+    return request.provenance?.origins(args.value());
+  } catch {
+    return undefined;
+  }
 }
 
 /** Asks the policy, guarded: one that throws, hangs or answers nonsense denies. */
@@ -100,7 +123,10 @@ async function judge(
       path.policy.decide(call.ctx.who, tool, {
         args: args.value(),
         ...(facts.state === 'known' && { facts: facts.value }),
-        labels: NO_LABELS,
+        labels: call.request.provenance?.labels ?? UNKNOWN_LABELS,
+        ...(call.ledger.origins && { origins: call.ledger.origins }),
+        at: path.clock.now(),
+        conversation: call.request.conversation,
       }),
     { signal: call.ctx.signal, clock: path.clock, hardMs: call.hardMs },
   );

@@ -10,6 +10,7 @@ import type {
 import { canonicalJson, sha256, ToolFailure } from '../tools/index.ts';
 import { answered, type InputAnswers } from './answer-input.ts';
 import type { Call, Committed, DispatchedContext, Ended, Path, Permitted, Ran } from './call-path.ts';
+import { recordedOrigins } from './finish.ts';
 import { cancelled, ended, errorText, failed } from './outcomes.ts';
 import { quietly } from './quietly.ts';
 import { backoffMs, mayRepeat, withAttempts } from './retry.ts';
@@ -49,6 +50,7 @@ function intentOf(call: Call, permit: Permitted): IntentRecord {
     argsDigest: permit.args.digest,
     decision: permit.decision,
     ...(permit.facts !== undefined && { facts: permit.facts, factsDigest: sha256(canonicalJson(permit.facts)) }),
+    ...recordedOrigins(call),
     ...(permit.asked && { asked: permit.asked }),
   };
 }

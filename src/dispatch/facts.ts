@@ -94,8 +94,11 @@ async function toolFacts(
       `${label} needs "${mapped.name}" from ${mapped.pointer || 'the arguments'}, which this call doesn't have.`,
     );
   }
-  const { profile, conversation } = call.request;
-  const outcome = await path.preview({ name, args: rawFrom(mapped.args), profile, conversation, ctx }, plan);
+  const { profile, conversation, provenance } = call.request;
+  const outcome = await path.preview(
+    { name, args: rawFrom(mapped.args), profile, conversation, ...(provenance && { provenance }), ctx },
+    plan,
+  );
   return factsOf(outcome, label);
 }
 

@@ -112,6 +112,14 @@ function asPartial(raw: RawJson): RawJson {
   }
 }
 
+/** What is known of where the arguments came from, as records hold it. */
+export function recordedOrigins({ ledger, request }: Call): Pick<CallOutcomeRecord, 'origins' | 'labels'> {
+  return {
+    ...(ledger.origins && { origins: Object.fromEntries(ledger.origins) }),
+    ...(request.provenance && { labels: [...request.provenance.labels] }),
+  };
+}
+
 /** The record of a finished call, from whatever stage it ended at. */
 export function recordOf(path: Pick<Path, 'clock'>, call: Call, outcome: Outcome): CallOutcomeRecord {
   const { request, ledger } = call;
@@ -127,6 +135,7 @@ export function recordOf(path: Pick<Path, 'clock'>, call: Call, outcome: Outcome
     outcome,
     ...(ledger.tool && { ref: ledger.tool.ref }),
     ...(ledger.facts !== undefined && { facts: ledger.facts }),
+    ...recordedOrigins(call),
     ...(ledger.decision && { decision: ledger.decision }),
     ...(ledger.asked && { asked: ledger.asked }),
   };
