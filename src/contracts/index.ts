@@ -24,5 +24,5 @@ export type { Asker, AskQuestion, AskReply, Decision, Policy, PolicyCall } from 
 export type { CallOutcomeRecord, CallRecord, IntentRecord, Recorder, TraceEvent } from './record.ts';
 export type { Serve, ServeAt, ServeHandle, ServerInfo, ToolHost } from './serve.ts';
 export type { Catalog, Connection, ConnectionEra, ConnectionStatus, Found, Source, ToolListing } from './source.ts';
-export type { Store, StoreLog, StoreTable } from './store.ts';
+export type { RecordVersions, Store, StoreLog, StoreTable } from './store.ts';
 export type { Effect, ModelHints, PreviewPlan, Reason, ToolDefinition, ToolRef, WireName } from './tool.ts';

@@ -3,5 +3,7 @@
  * knows what a tool, a policy or a server is.
  */
 export { type Database, openDatabase, type RunResult, type SqlValue, type Statement } from './database.ts';
+export { memoryStore } from './memory-store.ts';
+export { openStore } from './open-store.ts';
 export { configDir, dataDir, makePrivateDir, stateDir } from './places.ts';
 export { transaction } from './transaction.ts';

@@ -1,0 +1,4 @@
+import { storeBehaviour } from '../../test/helpers/store-behaviour.ts';
+import { memoryStore } from './index.ts';
+
+storeBehaviour('memoryStore', async () => memoryStore());
