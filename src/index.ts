@@ -124,6 +124,8 @@ export {
   type PolicyLayer,
 } from './policy/index.ts';
 export {
+  type Answer,
+  type Ask,
   adoptTool,
   audio,
   BridleError,

@@ -42,6 +42,8 @@ export interface CallContext {
   readonly idleMs: number;
   /** Longest call in milliseconds; nothing extends it. */
   readonly hardMs: number;
+  /** The caller takes an `input_required` result and comes back with answers (MCP 2026-07-28). */
+  readonly takesQuestions?: boolean;
   /** The second leg of an `input_required` exchange. */
   readonly answers?: { readonly responses: Json; readonly state?: string };
   onEvent?(e: { readonly kind: 'progress' | 'log'; readonly raw: RawJson }): void;

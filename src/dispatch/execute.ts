@@ -122,7 +122,7 @@ function sourceContext(
     answers,
   }: { readonly tool: ToolDefinition; readonly scope: WorkScope; readonly answers: InputAnswers | undefined },
 ): DispatchedContext {
-  const { callId, who, input } = call.ctx;
+  const { callId, who, input, takesQuestions } = call.ctx;
   const from = (): InputOrigin => ({ callId, server: tool.ref.server, tool: tool.ref.tool, signal: scope.signal });
   return {
     callId,
@@ -132,6 +132,7 @@ function sourceContext(
     hardMs: call.hardMs,
     conversation: call.request.conversation,
     maxResultChars: call.maxResultChars,
+    ...(takesQuestions && { takesQuestions }),
     ...(answers && { answers }),
     onEvent(event) {
       if (!scope.awaited()) return;

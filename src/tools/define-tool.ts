@@ -10,6 +10,7 @@ import type {
   SourceResult,
   ToolDefinition,
 } from '../contracts/index.ts';
+import { type Ask, asking } from './asking.ts';
 import { BridleError } from './bridle-error.ts';
 import { canonicalJson, sha256 } from './canonical.ts';
 import { ToolFailure } from './failure.ts';
@@ -49,6 +50,17 @@ export interface ToolContext {
   progress(done: number, total?: number, message?: string): void;
   /** A log line for the person who watches (MCP logging levels); never for the model. */
   log(data: unknown, level?: 'debug' | 'info' | 'notice' | 'warning' | 'error'): void;
+  /**
+   * Asks the person who uses the caller, by a form (MCP, Elicitation). Ask before anything is changed: a caller of
+   * revision 2026-07-28 comes back with the answer, and the handler runs again from its beginning. Write the same
+   * question each time, as an answer counts only for exactly the question that was put.
+   *
+   * @param message what is asked, for the person
+   * @param schema a flat object of texts, numbers, booleans and choices (`enum`), in any form that `input` takes
+   * @returns the answer, checked; or that the person said no (`decline`), or gave none (`cancel`)
+   * @throws ToolFailure when nobody can be asked, and when the answer doesn't fit; let it pass
+   */
+  readonly ask: Ask;
 }
 
 /** MCP `ToolAnnotations`. `readOnlyHint` and `idempotentHint` of an own tool set its effect. */
@@ -126,8 +138,9 @@ function annotationsFor(effect: Effect, given: JsonObject | undefined): JsonObje
 }
 
 /** The handler's view of a call. */
-function toolContext(ctx: CallContext): ToolContext {
+function toolContext(ctx: CallContext, ask: Ask): ToolContext {
   return {
+    ask,
     callId: ctx.callId,
     who: ctx.who,
     signal: ctx.signal,
@@ -139,6 +152,22 @@ function toolContext(ctx: CallContext): ToolContext {
       ctx.onEvent?.({ kind: 'log', raw: rawFrom({ level, data: toJson(data ?? null) }) });
     },
   };
+}
+
+const notInPreview: Ask = async () => {
+  throw new ToolFailure('A preview only looks; it can ask nobody.');
+};
+
+/** Waits for the end, and gives it back as it was: a value, or what was thrown. */
+async function endOf<T>(work: () => Promise<T>): Promise<() => T> {
+  try {
+    const value = await work();
+    return () => value;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
 }
 
 /** What a thrown value means for the caller; a stack never leaves the process. */
@@ -210,14 +239,20 @@ export function makeTool<I>({ definition, handler, preview, parse }: ToolParts<I
     handler,
     async call(args, ctx) {
       try {
-        return shaped(await handler(await checked(args), toolContext(ctx)), definition.ref.tool);
+        const input = await checked(args);
+        const { ask, pending } = asking(definition.ref, args, ctx);
+        const result = await endOf(async () =>
+          shaped(await handler(input, toolContext(ctx, ask)), definition.ref.tool),
+        );
+        // A question that stands comes before whatever the handler made of having no answer.
+        return pending() ?? result();
       } catch (error) {
         return { kind: 'failure', failure: failureFrom(error, ctx.signal) };
       }
     },
     ...(preview && {
       async preview(args: Json, ctx: CallContext) {
-        return toJson(await preview(await checked(args), toolContext(ctx)));
+        return toJson(await preview(await checked(args), toolContext(ctx, notInPreview)));
       },
     }),
   };

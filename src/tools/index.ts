@@ -4,6 +4,7 @@
  */
 export { type AgentSdkToolLike, type AnthropicRunnableLike, adoptTool, type RunnableLike } from './adopt-tool.ts';
 export { toApiTool } from './api-tool.ts';
+export type { Answer, Ask } from './asking.ts';
 export { BridleError, isBridleError } from './bridle-error.ts';
 export { canonicalJson, sha256 } from './canonical.ts';
 export { checkTool } from './check-tool.ts';

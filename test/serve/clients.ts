@@ -34,19 +34,25 @@ export type Target =
   | { readonly url: string; readonly headers?: Record<string, string> }
   | { readonly script: string; readonly args?: readonly string[]; readonly env?: Record<string, string> };
 
+type Answer = Record<string, string | boolean>;
+
 export interface Hooks {
   onListChanged?(): void;
-  /** The person's answer to a server that asks. */
-  answer?: Record<string, string>;
+  /** The person's answer to a server that asks, by its message or to whatever it asks. */
+  answer?: Answer | ((message: string) => Answer);
 }
 
 const INFO = { name: 'test', version: '1' };
 const CAPABILITIES = { elicitation: {} };
 
+function accepted({ answer = {} }: Hooks, message: string) {
+  return { action: 'accept' as const, content: typeof answer === 'function' ? answer(message) : answer };
+}
+
 async function connectV1(target: Target, hooks: Hooks): Promise<TestClient> {
   const client = new LegacySdkClient(INFO, { capabilities: CAPABILITIES });
   client.setNotificationHandler(ToolListChangedNotificationSchema, () => hooks.onListChanged?.());
-  client.setRequestHandler(ElicitRequestSchema, () => ({ action: 'accept', content: hooks.answer ?? {} }));
+  client.setRequestHandler(ElicitRequestSchema, ({ params }) => accepted(hooks, params.message));
   const transport =
     'url' in target
       ? new LegacySdkHttp(new URL(target.url), { requestInit: { headers: target.headers ?? {} } })
@@ -74,7 +80,7 @@ async function connectV2(kind: Kind, target: Target, hooks: Hooks): Promise<Test
     versionNegotiation: { mode },
     listChanged: { tools: { onChanged: () => hooks.onListChanged?.(), autoRefresh: false, debounceMs: 0 } },
   });
-  client.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: hooks.answer ?? {} }));
+  client.setRequestHandler('elicitation/create', ({ params }) => accepted(hooks, params.message));
   const transport =
     'url' in target
       ? new ModernSdkHttp(new URL(target.url), { requestInit: { headers: target.headers ?? {} } })

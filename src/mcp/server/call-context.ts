@@ -12,11 +12,14 @@ const HARD_MS = 60 * 60_000;
 type OnEvent = NonNullable<CallContext['onEvent']>;
 export type Answers = NonNullable<CallContext['answers']>;
 
-/** One call as the host sees it. `answers` are those to an earlier round, from the request itself unless given. */
+/**
+ * One call as the host sees it. `capabilities` are those that a client of the older revisions declared. `answers` are those to an
+ * earlier round, from the request itself unless given.
+ */
 export function callContext(
   peer: Peer,
   ctx: ServerContext,
-  onEvent: OnEvent,
+  { onEvent, capabilities }: { readonly onEvent: OnEvent; capabilities(): unknown },
   answers: Answers | undefined = answersIn(ctx),
 ): CallContext {
   return {
@@ -28,7 +31,9 @@ export function callContext(
     onEvent,
     ...(answers && { answers }),
     // Revision 2026-07-28 has no requests from server to client: there, input is asked for by an input_required result.
-    ...(peer.era === 'legacy' && { input: (request) => askClient(ctx, request.parse()) }),
+    ...(peer.era === 'legacy'
+      ? { input: (request) => askClient(ctx, request.parse(), capabilities()) }
+      : { takesQuestions: true }),
   };
 }
 

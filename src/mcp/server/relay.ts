@@ -83,13 +83,14 @@ async function callTool(exchange: Exchange, params: JsonObject): Promise<JsonObj
   if (typeof name !== 'string') throw new RpcError(INVALID_PARAMS, 'Invalid params: name must be a string');
   if (!isObject(args)) throw new RpcError(INVALID_PARAMS, 'Invalid params: arguments must be an object');
   const events = eventRelay(ctx);
+  const capabilities = () => exchange.server.getClientCapabilities();
   const call = (answers?: Answers) =>
     host.call({
       name,
       args: rawFrom(args),
       profile: 'relay',
       conversation: peer.conversation,
-      ctx: callContext(peer, ctx, events.onEvent, answers),
+      ctx: callContext(peer, ctx, { onEvent: events.onEvent, capabilities }, answers),
     });
   let outcome = await call();
   if (peer.era === 'legacy') outcome = await answerInPlace(exchange, outcome, call);
@@ -140,7 +141,7 @@ async function answerInPlace(
     if (round === MAX_ROUNDS) return { kind: 'failed', failure: notAnswered(`it asked ${MAX_ROUNDS} times`) };
     try {
       const { state } = outcome;
-      const responses = await askAll(ctx, requests);
+      const responses = await askAll(ctx, requests, server.getClientCapabilities());
       outcome = await call({ responses, ...(state !== undefined && { state }) });
     } catch (error) {
       return { kind: 'failed', failure: notAnswered(error instanceof Error ? error.message : String(error)) };
