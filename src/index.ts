@@ -56,6 +56,7 @@ export type {
   Executed,
   Failure,
   Found,
+  Grant,
   Identity,
   IntentRecord,
   Json,

@@ -67,6 +67,8 @@ export interface RunResult {
   /** Calls given to the dispatcher, whatever came of them. */
   readonly calls: number;
   readonly conversation: string;
+  /** Calls that wait for somebody's approval and have not run; absent when there are none. */
+  readonly parked?: readonly { readonly callId: string; readonly name: string; readonly approval: string }[];
   /** When `end` is `limit`. */
   readonly handoff?: Handoff;
   /** When `end` is `failed`. `hint` says what to do next. */

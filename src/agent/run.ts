@@ -110,6 +110,7 @@ function runResult(state: LoopState, conversation: string): RunResult {
     turns: state.turns,
     calls: state.calls,
     conversation,
+    ...(state.parked.length > 0 && { parked: state.parked }),
   };
   if (end.how === 'limit') return { ...base, handoff: handoff(state, end.reason, end.message) };
   if (end.how !== 'failed') return base;

@@ -20,7 +20,7 @@ export type { Identity, ServerRef } from './identity.ts';
 export type { Json, JsonObject, RawJson } from './json.ts';
 export type { LoopEffect, LoopEvent, Model, ModelReply, Step } from './loop.ts';
 export type { Origin, Provenance } from './origin.ts';
-export type { Asker, AskQuestion, AskReply, Decision, Policy, PolicyCall } from './policy.ts';
+export type { Asker, AskQuestion, AskReply, Decision, Grant, Policy, PolicyCall } from './policy.ts';
 export type { CallOutcomeRecord, CallRecord, IntentRecord, Recorder, TraceEvent } from './record.ts';
 export type { Serve, ServeAt, ServeHandle, ServerInfo, ToolHost } from './serve.ts';
 export type { Catalog, Connection, ConnectionEra, ConnectionStatus, Found, Source, ToolListing } from './source.ts';

@@ -1,3 +1,4 @@
+import type { Outcome } from './call.ts';
 import type { Identity } from './identity.ts';
 import type { Json } from './json.ts';
 import type { Origin } from './origin.ts';
@@ -47,10 +48,34 @@ export interface AskQuestion {
   readonly signal: AbortSignal;
 }
 
+/**
+ * The permission behind an `allow` that was given beforehand, such as a stored approval. It is good for one call: the
+ * dispatcher claims it when the intent is on disk and before anything runs.
+ */
+export interface Grant {
+  readonly id: string;
+  /** Takes the permission for this call. What isn't `claimed` keeps the call from running; `why` is a sentence. */
+  claim(callId: string): Promise<{ readonly claimed: true } | { readonly claimed: false; readonly why: string }>;
+  /** The call that was allowed isn't the one that would run now: the permission is good for nothing any more. */
+  void(why: string): Promise<void>;
+  /** How the call ended that claimed it. Never throws, and never delays the answer. */
+  settle(outcome: Outcome): void;
+}
+
 export type AskReply =
-  | { readonly answer: 'allow'; readonly by: string; readonly args?: Json }
-  | { readonly answer: 'deny'; readonly by: string; readonly reason?: string }
-  | { readonly answer: 'parked'; readonly approval: string };
+  | {
+      readonly answer: 'allow';
+      readonly by: string;
+      /** Other arguments than were asked about: validated, and decided on again. */
+      readonly args?: Json;
+      /** The stored approval that allowed it. */
+      readonly approval?: string;
+      /** Said not of this call alone, but of the tool: until the session ends, or in this project until it expires. */
+      readonly always?: 'session' | 'project';
+      readonly grant?: Grant;
+    }
+  | { readonly answer: 'deny'; readonly by: string; readonly reason?: string; readonly approval?: string }
+  | { readonly answer: 'parked'; readonly approval: string; readonly reason?: string };
 
 /** Puts an `ask` to someone who is not the model. Terminal: prompt. Headless: refuse. Gateway: park. */
 export interface Asker {

@@ -52,13 +52,21 @@ function read(call: Call, reply: AskReply, decision: Decision): Ended | Allowed 
       return reply;
     case 'parked':
       call.ledger.asked = reply;
-      return ended({ kind: 'parked', approval: reply.approval, reasons: decision.reasons });
+      return ended({
+        kind: 'parked',
+        approval: reply.approval,
+        reasons: [...decision.reasons, ...parkedReasons(reply)],
+      });
     case 'deny':
       call.ledger.asked = reply;
       return refused('denied', [...decision.reasons, notApproved(reply)]);
     default:
       return refused('denied', [...decision.reasons, askFailed('the answer was neither yes nor no')]);
   }
+}
+
+function parkedReasons({ reason: why }: Extract<AskReply, { answer: 'parked' }>) {
+  return why === undefined ? [] : [reason('waits_for_approval', shown(why, 1_000))];
 }
 
 function notApproved({ by, reason: why }: Extract<AskReply, { answer: 'deny' }>) {

@@ -5,6 +5,7 @@ import type {
   Decision,
   Dispatcher,
   Found,
+  Grant,
   Json,
   Origin,
   Outcome,
@@ -65,6 +66,10 @@ export interface Ledger {
   origins?: ReadonlyMap<string, Origin>;
   decision?: Decision;
   asked?: AskReply;
+  /** The permissions behind the yeses of this call. */
+  readonly grants: Grant[];
+  /** Those that were taken, or may have been. */
+  readonly claims: Grant[];
   attempts: number;
   previews: number;
   /** True from the moment the source was given the call. */

@@ -3,6 +3,7 @@ import { type FixedArguments, fixArguments } from './arguments.ts';
 import { ask } from './ask.ts';
 import type { Call, Ended, Path, Permitted, Prepared, ToolPreview } from './call-path.ts';
 import { type Facts, gatherFacts, openFacts } from './facts.ts';
+import { noteReply, voidGrants } from './grants.ts';
 import { isDecision } from './is-decision.ts';
 import { cancelled, ended, errorText, failed, reason, refused } from './outcomes.ts';
 import { misfit } from './prepare.ts';
@@ -19,7 +20,6 @@ const UNKNOWN_LABELS: ReadonlySet<string> = new Set(['unknown']);
 interface Approval {
   readonly digest: string;
   readonly facts: string | undefined;
-  readonly reply: AskReply;
 }
 
 /**
@@ -56,33 +56,35 @@ export async function decide(path: Path, call: Call, prepared: Prepared): Promis
     }
     if (call.previewFor) return permitPreview(call.previewFor, prepared, args, judged);
     if (judged.effect === 'allow' || covers(approval, args, facts)) {
-      return permit(prepared, args, facts, judged, approval);
+      return permit(prepared, args, facts, judged, approval && call.ledger.asked);
     }
     if (facts.state === 'not_gathered') {
       facts = await gatherFacts(path, call, prepared, args);
       if (call.ctx.signal.aborted) return ended(cancelled(call.ctx.signal, 'not_executed'));
       if (facts.state === 'known') continue;
     }
-    if (covers(approval, args, facts)) return permit(prepared, args, facts, judged, approval);
+    if (covers(approval, args, facts)) return permit(prepared, args, facts, judged, approval && call.ledger.asked);
 
     const reply = await ask(path, call, { tool: prepared.tool, args, facts, decision: judged });
     if ('stage' in reply) return reply;
-    call.ledger.asked = reply;
+    noteReply(call, reply);
     const another = compareTool(path, call, prepared);
-    if (another) return another;
+    if (another) return voided(path, call, 'the tool changed or went away', another);
     const edited = editedArguments(reply, args);
     if (edited) {
       const bad = edited === 'unusable' ? notAnObject('The approver') : await unfit(call, prepared, edited);
-      if (bad || edited === 'unusable') return bad ?? notAnObject('The approver');
+      if (bad || edited === 'unusable') {
+        return voided(path, call, "the approver's arguments don't fit the tool", bad ?? notAnObject('The approver'));
+      }
       args = edited;
       facts = openFacts(prepared);
       // Nobody has seen what the new arguments would do, nor that it isn't known.
       if (facts.state === 'not_gathered') continue;
     } else {
       const moved = await compareFacts(path, call, prepared, args, facts);
-      if (moved) return moved;
+      if (moved) return voided(path, call, 'the facts of the call changed', moved);
     }
-    approval = { digest: args.digest, facts: canonicalOf(facts), reply };
+    approval = { digest: args.digest, facts: canonicalOf(facts) };
   }
   const text = 'The arguments or facts of this call kept changing while it was decided on, so it was not run.';
   return refused('denied', [reason('decision_not_settled', text)]);
@@ -90,6 +92,12 @@ export async function decide(path: Path, call: Call, prepared: Prepared): Promis
 
 function wantsFacts({ needs }: Decision): boolean {
   return Array.isArray(needs) && needs.includes('facts');
+}
+
+/** A call that was cancelled meanwhile says nothing about what was approved. */
+async function voided(path: Path, call: Call, why: string, end: Ended): Promise<Ended> {
+  if (end.outcome.kind !== 'cancelled') await voidGrants(path, call, why);
+  return end;
 }
 
 function note(call: Call, args: FixedArguments, facts: Facts): void {
@@ -223,7 +231,7 @@ function permit(
   args: FixedArguments,
   facts: Facts,
   decision: Decision,
-  approval: Approval | undefined,
+  asked: AskReply | undefined,
 ): Permitted {
   return {
     stage: 'permitted',
@@ -232,7 +240,7 @@ function permit(
     args,
     decision,
     ...(facts.state === 'known' && { facts: facts.value }),
-    ...(approval && { asked: approval.reply }),
+    ...(asked && { asked }),
   };
 }
 

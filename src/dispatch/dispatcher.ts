@@ -6,6 +6,7 @@
  * | prepare | request   | find, view, arguments as JSON object, input schema (agent)    | Prepared; unknown_tool, invalid        |
  * | decide  | Prepared  | policy, preview, policy, person, facts again, policy          | Permitted; denied, parked, failed      |
  * | commit  | Permitted | the intent on record: durable before anything that isn't read | Committed; failed                      |
+ * | claim   | Committed | takes the stored approvals that allowed it, each for one call | Committed; failed                      |
  * | execute | Committed | the source, under idle and hard limits; retries (agent)       | Ran                                    |
  * | finish  | Ran       | output schema, content for the model (agent)                  | ok, input_required, failed, cancelled  |
  *
@@ -17,6 +18,7 @@ import { type Clock, systemClock } from './clock.ts';
 import { decide } from './decide.ts';
 import { commit, execute } from './execute.ts';
 import { finish, recordOf } from './finish.ts';
+import { claim, settleGrants } from './grants.ts';
 import { errorText, failed } from './outcomes.ts';
 import { prepare } from './prepare.ts';
 import { quietly } from './quietly.ts';
@@ -89,7 +91,15 @@ function openCall(path: Path, request: DispatchRequest, previewFor?: ToolPreview
     hardMs: effectiveMs(ctx.hardMs, path.limits.hardMs, DEFAULT_HARD_MS),
     maxResultChars: path.limits.maxResultChars ?? DEFAULT_RESULT_CHARS,
     ...(previewFor && { previewFor }),
-    ledger: { startedAt: path.clock.now(), args: null, attempts: 0, previews: 0, handedOver: false },
+    ledger: {
+      startedAt: path.clock.now(),
+      args: null,
+      grants: [],
+      claims: [],
+      attempts: 0,
+      previews: 0,
+      handedOver: false,
+    },
   };
 }
 
@@ -119,6 +129,7 @@ async function walkRecorded(path: Path, call: Call): Promise<Outcome> {
     const text = `The call broke off inside the dispatcher: ${errorText(error)}`;
     outcome = failed(text, call.ledger.handedOver ? 'unknown' : 'not_executed');
   }
+  settleGrants(call, outcome);
   // A recorder that fails counts that itself; the answer isn't its to change.
   quietly(() => path.recorder.outcome(recordOf(path, call, outcome)));
   return outcome;
@@ -131,6 +142,8 @@ async function walk(path: Path, call: Call): Promise<Outcome> {
   if (permitted.stage === 'ended') return permitted.outcome;
   const committed = await commit(path, call, permitted);
   if (committed.stage === 'ended') return committed.outcome;
+  const claimed = await claim(path, call, committed);
+  if (claimed.stage === 'ended') return claimed.outcome;
   const limited = withSourceLimits(path, call, permitted.source);
-  return finish(path, limited, await execute(path, limited, committed));
+  return finish(path, limited, await execute(path, limited, claimed));
 }
