@@ -27,17 +27,19 @@ const ORDER = [
   'policy',
   'store',
   'search',
+  'content',
   'tools',
   'contracts',
 ];
 const ONLY = {
   models: ['search', 'tools', 'contracts'],
-  'mcp/client': ['tools', 'contracts'],
-  'mcp/server': ['tools', 'contracts'],
+  'mcp/client': ['content', 'tools', 'contracts'],
+  'mcp/server': ['content', 'tools', 'contracts'],
   dispatch: ['policy', 'tools', 'contracts'],
   policy: ['tools', 'contracts'],
   store: ['tools', 'contracts'],
   search: [],
+  content: ['tools', 'contracts'],
   tools: ['contracts'],
   contracts: [],
 };

@@ -62,6 +62,12 @@ export type CompletionRef =
   | { readonly type: 'prompt'; readonly name: string }
   | { readonly type: 'resource'; readonly uriTemplate: string };
 
+/** One thing that a source has: its address, template or name. */
+export interface ContentItem {
+  readonly kind: 'resource' | 'template' | 'prompt';
+  readonly id: string;
+}
+
 export interface CompletionResult {
   readonly values: readonly string[];
   readonly total?: number;
@@ -87,7 +93,14 @@ export interface ContentSource {
     /** The values of the other arguments, as far as they are known. */
     known: Readonly<Record<string, string>>,
     signal: AbortSignal,
+    /** For whom, where it matters. */
+    who?: Identity,
   ): Promise<CompletionResult>;
+  /**
+   * Whether this identity may see an item of the last list; absent: everybody sees all. Pure and quick, never throws.
+   * What it hides, `read`, `prompt` and `complete` refuse as if it weren't there.
+   */
+  visible?(item: ContentItem, who: Identity): boolean;
   /** Tells of each change of this resource, over reconnects too, until the returned function is called. */
   subscribe(uri: string, listener: () => void): () => void;
   /** The lists changed. */

@@ -9,6 +9,7 @@ export type {
   CompletionRef,
   CompletionResult,
   ContentHost,
+  ContentItem,
   ContentListing,
   ContentSource,
   PromptArgument,

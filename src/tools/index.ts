@@ -22,6 +22,7 @@ export {
 export { failureToWire, ToolFailure, type ToolFailureOptions } from './failure.ts';
 export type { FromSchema } from './from-schema.ts';
 export { functionSource } from './function-source.ts';
+export { isJsonObject, ownMember, stringMember, toJson } from './json-object.ts';
 export { makeFolder } from './make-folder.ts';
 export { definitionFromMcp, definitionToMcp, type McpDefinition } from './mcp-definition.ts';
 export { EMPTY_RESULT, type ModelContentOptions, modelContent } from './model-content.ts';
