@@ -81,8 +81,7 @@ test('what a template gave is matched by it, and gives the same address again', 
 test('a simple variable comes back as it was', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (id) => {
-      const whole = id.toWellFormed();
-      expect({ ...matchTemplate('d://{id}/x', expandTemplate('d://{id}/x', { id: whole })) }).toEqual({ id: whole });
+      expect({ ...matchTemplate('d://{id}/x', expandTemplate('d://{id}/x', { id })) }).toEqual({ id });
     }),
   );
 });
