@@ -124,6 +124,7 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
         graceMs: options.graceMs ?? 5_000,
         now: Date.now,
         input: options.input,
+        settled: () => catalog.settle(SETTLE_MS),
         newTools: () => {
           const version = `${catalog.version} ${cutIn.has(conversation)}`;
           if (version === seen) return [];
@@ -165,6 +166,8 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
   };
 }
 
+/** How long a call's end waits for a list of tools that the call changed, in milliseconds. */
+const SETTLE_MS = 5_000;
 const MAKE_ANOTHER = 'Make another one with createAgent.';
 
 function conversationOf(run: Agent['run'], id: string, start: readonly Json[]): Conversation {

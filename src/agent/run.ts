@@ -12,12 +12,13 @@ export interface Run extends AsyncIterable<RunEvent> {
   abort(reason?: string): void;
 }
 
-export interface RunParts extends Omit<ShellOptions, 'emit' | 'onEvent' | 'newTools' | 'dispatcher'> {
+export interface RunParts extends Omit<ShellOptions, 'emit' | 'onEvent' | 'newTools' | 'settled' | 'dispatcher'> {
   /** The dispatcher of this run, with the run's questions going through `watch`. */
   dispatcher(watch: (asker: Asker) => Asker): ShellOptions['dispatcher'];
   readonly content: Json;
   readonly signal?: AbortSignal | undefined;
   newTools?: ShellOptions['newTools'];
+  settled?: ShellOptions['settled'];
   /** Each event as it happens. */
   onProgress?: ((event: RunEvent) => void) | undefined;
   onEvent?: (event: LoopEvent) => void;
@@ -27,7 +28,7 @@ export interface RunParts extends Omit<ShellOptions, 'emit' | 'onEvent' | 'newTo
 
 /** Starts a run. */
 export function startRun(parts: RunParts): Run {
-  const { onProgress, onEvent, onEnd, signal, newTools, content, ...rest } = parts;
+  const { onProgress, onEvent, onEnd, signal, newTools, settled, content, ...rest } = parts;
   const stream = new EventStream();
   let isOver = false;
   const emit = (event: RunEvent) => {
@@ -47,6 +48,7 @@ export function startRun(parts: RunParts): Run {
     emit,
     onEvent: (event) => onEvent?.(event),
     newTools: () => newTools?.() ?? [],
+    settled: async () => settled?.(),
   });
   const onAbort = () => shell.abort(abortWords(signal?.reason));
   signal?.addEventListener('abort', onAbort, { once: true });

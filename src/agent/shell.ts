@@ -40,6 +40,8 @@ export interface ShellOptions {
   emit(event: RunEvent): void;
   /** Tools that have come since the run began; called after every call. */
   newTools(): readonly LoopTool[];
+  /** Waits, not for long, until what a call changed of the tools is known. Never rejects. */
+  settled(): Promise<void>;
   now(): number;
 }
 
@@ -240,19 +242,21 @@ export class Shell {
           ...(options.input !== undefined && { input: options.input }),
         },
       });
-      this.settle(callId, outcome);
+      const at = options.now();
+      if (!controller.signal.aborted) await options.settled();
+      this.settle(callId, outcome, at);
     } catch (error) {
       // The contract says that a dispatcher never throws; one that does must not hang the run.
       this.settle(callId, failed(`The call broke off: ${words(error)}`, 'unknown'));
     }
   }
 
-  private settle(callId: string, outcome: Outcome): void {
+  private settle(callId: string, outcome: Outcome, endedAt = this.options.now()): void {
     const call = this.calls.get(callId);
     if (call === undefined) return;
     this.calls.delete(callId);
+    this.options.emit({ type: 'outcome', callId, name: call.name, outcome, ms: endedAt - call.startedAt });
     const at = this.options.now();
-    this.options.emit({ type: 'outcome', callId, name: call.name, outcome, ms: at - call.startedAt });
     const tools = quietly(() => this.options.newTools()) ?? [];
     if (tools.length > 0) {
       const detail = { tools: tools.map(({ name, entry, effect }) => ({ name, entry, effect })) };

@@ -29,6 +29,13 @@ export interface CatalogHandle extends Catalog {
   problems(): readonly Reason[];
   /** Called once after each change of the list. Returns the unsubscribe function. */
   onChange(cb: () => void): () => void;
+  /**
+   * Waits for changes that sources have told of, or are about to: afterwards `list` has them. Returns at once when there
+   * are none. Never rejects.
+   *
+   * @param ms longest wait, in milliseconds; what isn't listed by then follows as any change does
+   */
+  settle(ms: number): Promise<void>;
   /** Adds a source at the end and lists it. Never rejects. */
   addSource(source: Source): Promise<void>;
   /** Stops following the sources. It doesn't close them: they belong to whoever made them. */
@@ -49,11 +56,18 @@ export function createCatalog(options: CatalogOptions): CatalogHandle {
   let list: ToolList = mergeListings([], places, maxTools);
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
+  /** Listings that were asked for and haven't ended. */
+  let running = 0;
   /** Listings run one after another, so that an older answer never replaces a newer one. */
   let queue: Promise<void> = Promise.resolve();
 
   const inTurn = (work: () => Promise<void>): Promise<void> => {
-    queue = queue.then(work, work);
+    running += 1;
+    const counted = async () => {
+      await work();
+      running -= 1;
+    };
+    queue = queue.then(counted, counted);
     return queue;
   };
   const relist = async (which: (source: Source) => boolean, signal?: AbortSignal): Promise<void> => {
@@ -69,13 +83,15 @@ export function createCatalog(options: CatalogOptions): CatalogHandle {
   const onSourceChange = (source: Source): void => {
     if (closed) return;
     changed.add(source);
-    timer ??= setTimeout(() => {
-      timer = undefined;
-      const due = new Set(changed);
-      changed.clear();
-      void inTurn(() => relist((one) => due.has(one)));
-    }, settleMs);
+    timer ??= setTimeout(() => void listChanged(), settleMs);
     timer.unref();
+  };
+  const listChanged = (): Promise<void> => {
+    clearTimeout(timer);
+    timer = undefined;
+    const due = new Set(changed);
+    changed.clear();
+    return inTurn(() => relist((one) => due.has(one)));
   };
   const follow = (source: Source): void => {
     if (states.some((state) => state.source === source)) return;
@@ -106,6 +122,16 @@ export function createCatalog(options: CatalogOptions): CatalogHandle {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
+    async settle(ms) {
+      for (const { source } of states) if (isDue(source)) changed.add(source);
+      if (closed || (changed.size === 0 && running === 0)) return;
+      let giveUp: NodeJS.Timeout | undefined;
+      const late = new Promise<void>((resolve) => {
+        giveUp = setTimeout(resolve, ms);
+      });
+      await Promise.race([changed.size > 0 ? listChanged() : queue, late]).catch(() => undefined);
+      clearTimeout(giveUp);
+    },
     addSource(source) {
       follow(source);
       return inTurn(() => relist((one) => one === source));
@@ -125,6 +151,14 @@ function tell(listener: () => void): void {
     listener();
   } catch {
     // The listener's own trouble.
+  }
+}
+
+function isDue(source: Source): boolean {
+  try {
+    return source.changeDue?.() === true;
+  } catch {
+    return false;
   }
 }
 

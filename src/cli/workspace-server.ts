@@ -73,6 +73,7 @@ export function workspaceServer(
         listeners.add(listener);
         return () => listeners.delete(listener);
       },
+      changeDue: () => isEnabled && inner.changeDue?.() === true,
     },
     async reconnect(signal) {
       await replace();

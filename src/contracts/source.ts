@@ -27,6 +27,11 @@ export interface Source {
    */
   preview?(tool: string, args: Json, ctx: CallContext): Promise<Json>;
   onChange(listener: () => void): () => void;
+  /**
+   * True while a change of the list has been heard of that `onChange` hasn't told yet, since changes are gathered. Who
+   * can't wait for that lists again at once.
+   */
+  changeDue?(): boolean;
 }
 
 export interface ConnectionEra {

@@ -19,6 +19,7 @@ export {
   type ToolOptions,
   type ToolSchema,
 } from './define-tool.ts';
+export { describeBlock } from './describe-block.ts';
 export { failureToWire, ToolFailure, type ToolFailureOptions } from './failure.ts';
 export type { FromSchema } from './from-schema.ts';
 export { functionSource } from './function-source.ts';

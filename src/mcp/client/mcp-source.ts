@@ -108,11 +108,13 @@ export function mcpSource(
 ): Source {
   const { server, limits } = connection;
   const previews = options.previews ?? new Map<string, PreviewPlan>();
+  let changeDue = false;
 
   return {
     server,
     ...(limits && { limits }),
     async list(signal): Promise<ToolListing> {
+      changeDue = false;
       const { items, reasons } = await listAll(connection, 'tools/list', 'tools', {
         signal,
         idleMs: limits?.idleMs ?? LIST_IDLE_MS,
@@ -170,7 +172,9 @@ export function mcpSource(
       let pause = COALESCE_MS;
       let toldAt = Number.NEGATIVE_INFINITY;
       const stop = connection.onNotification((method) => {
-        if (method !== 'notifications/tools/list_changed' || timer) return;
+        if (method !== 'notifications/tools/list_changed') return;
+        changeDue = true;
+        if (timer) return;
         pause = Date.now() - toldAt < MAX_COALESCE_MS ? Math.min(pause * 2, MAX_COALESCE_MS) : COALESCE_MS;
         timer = setTimeout(() => {
           timer = null;
@@ -183,5 +187,6 @@ export function mcpSource(
         if (timer) clearTimeout(timer);
       };
     },
+    changeDue: () => changeDue,
   };
 }
