@@ -3,7 +3,7 @@ import { BridleError, describeBlock, printable } from '../../tools/index.ts';
 import { neutralise } from './neutralise.ts';
 
 /** One piece of content, wherever it comes from. */
-export interface ContentItem {
+export interface ContentPiece {
   /** For people and records: `docs: docs://documents/plan.md`, `notes.txt`. */
   readonly label: string;
   /** Of the server it comes from; null: a file of the project. */
@@ -37,7 +37,7 @@ export const CONTENT_NOTICE =
  *
  * @throws BridleError `content_unsupported`, `content_too_large`
  */
-export function contentBlock(item: ContentItem): JsonObject {
+export function contentBlock(item: ContentPiece): JsonObject {
   const type = (item.mimeType?.split(';')[0] ?? '').trim().toLowerCase();
   const text = item.text ?? (TEXTUAL.test(type) ? decoded(item) : undefined);
   if (text !== undefined) return textBlock(item, text);
@@ -68,18 +68,18 @@ export function checkTogether(blocks: readonly JsonObject[]): void {
   });
 }
 
-function textBlock(item: ContentItem, text: string): JsonObject {
+function textBlock(item: ContentPiece, text: string): JsonObject {
   if (text.length > MOST_TEXT) throw tooLarge(item, `${text.length} characters`, `${MOST_TEXT} characters`);
   // The API refuses blank text.
   const data = text.trim() === '' ? '(empty)' : neutralise(text);
   return { type: 'document', source: { type: 'text', media_type: 'text/plain', data }, title: titleOf(item) };
 }
 
-function titleOf({ label }: ContentItem): string {
+function titleOf({ label }: ContentPiece): string {
   return neutralise(printable(label, { maxLength: 250 }));
 }
 
-function decoded(item: ContentItem): string | undefined {
+function decoded(item: ContentPiece): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(item.blob ?? '', 'base64'));
   } catch {
@@ -87,7 +87,7 @@ function decoded(item: ContentItem): string | undefined {
   }
 }
 
-function tooLarge({ label }: ContentItem, is: string, most: string): BridleError {
+function tooLarge({ label }: ContentPiece, is: string, most: string): BridleError {
   return new BridleError('content_too_large', `${printable(label)} has ${is}; at most ${most} go into a message.`, {
     hint: 'Name a smaller part of it, or let the agent read it with a tool. Nothing was sent.',
   });

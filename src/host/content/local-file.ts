@@ -1,7 +1,7 @@
 import { open, realpath, stat } from 'node:fs/promises';
 import { extname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { BridleError, printable } from '../../tools/index.ts';
-import type { ContentItem } from './content-block.ts';
+import type { ContentPiece } from './content-block.ts';
 
 /** Largest file that is read, in bytes: that of a PDF. */
 const MOST_BYTES = 20 * 1024 * 1024;
@@ -16,7 +16,7 @@ const TYPES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** What stands where a path points. */
-export type LocalFile = { readonly kind: 'none' | 'folder' } | { readonly kind: 'file'; readonly item: ContentItem };
+export type LocalFile = { readonly kind: 'none' | 'folder' } | { readonly kind: 'file'; readonly item: ContentPiece };
 
 /**
  * Reads a file of the project. Links are followed first: a file counts as the project's by where it really is.
@@ -75,7 +75,7 @@ async function readInside(real: string, within: string): Promise<LocalFile> {
   }
 }
 
-function itemOf(within: string, bytes: Buffer): ContentItem {
+function itemOf(within: string, bytes: Buffer): ContentPiece {
   const label = printable(within);
   const type = TYPES.get(extname(within).toLowerCase());
   const known = { label, server: null, uri: within };
