@@ -146,10 +146,13 @@ export {
 export {
   allowAll,
   type CompiledPolicy,
+  type CompileOptions,
+  type ConditionalRule,
   compilePolicy,
   type Mode,
   type Permissions,
   type PolicyLayer,
+  type RuleEntry,
 } from './policy/index.ts';
 export {
   type Answer,

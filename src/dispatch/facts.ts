@@ -1,8 +1,7 @@
 import type { CallContext, Json, Outcome, Reason } from '../contracts/index.ts';
-import { canonicalJson, rawFrom, wireName } from '../tools/index.ts';
+import { canonicalJson, rawFrom, resolvePointer, wireName } from '../tools/index.ts';
 import type { FixedArguments } from './arguments.ts';
 import type { Call, Path, Prepared, ToolPreview } from './call-path.ts';
-import { resolvePointer } from './json-pointer.ts';
 import { errorText, shown } from './outcomes.ts';
 import { withinLimits } from './within-limits.ts';
 

@@ -1,9 +1,12 @@
-import type { Decision, Policy, Reason, ToolDefinition } from '../contracts/index.ts';
+import type { Policy, Reason, ToolDefinition } from '../contracts/index.ts';
 import { canonicalJson, sha256 } from '../tools/index.ts';
 import { type PolicyLayer, RULE_KINDS, type Rule, type RuleKind } from './layer.ts';
-import { isMode, MODES, type Mode, modeAnswer } from './mode.ts';
+import { isMode, MODES, type Mode } from './mode.ts';
 import { parseRule } from './parse-rule.ts';
-import { RuleSet, ruleFor, toolNames } from './rule-set.ts';
+import { PatternBook } from './patterns.ts';
+import { rulePolicy } from './rule-policy.ts';
+import { RuleSet } from './rule-set.ts';
+import { rulesWithoutTools } from './rules-without-tools.ts';
 
 export interface CompiledPolicy {
   readonly policy: Policy;
@@ -13,25 +16,40 @@ export interface CompiledPolicy {
   readonly mode: Mode;
   /** Hash over mode and rules: equal versions decide equally. */
   readonly version: string;
+  /**
+   * Compiles the rules' patterns, which need an engine that is loaded at first use; the first decision would do it too.
+   *
+   * @returns what is wrong with them; a rule with such a pattern fails closed
+   */
+  ready(): Promise<readonly Reason[]>;
+  /** Rules that name none of these tools: a slip of the pen, or a server that changed. */
+  unused(tools: readonly ToolDefinition[]): readonly Reason[];
+}
+
+export interface CompileOptions {
+  /** The user's choice, never a project file's; an unknown one is reported and works as `default`. */
+  readonly mode?: string;
+  /** Absolute; what relative paths in conditions and arguments are relative to. Default: the working folder. */
+  readonly root?: string;
 }
 
 /**
  * Compiles rules into a policy. Never throws: what is invalid is reported and fails closed.
  *
  * The order of a decision: deny rules, ask rules, the mode, allow rules, then the person. Neither the mode nor an allow
- * rule loosens what an ask rule says; a tool that nothing names is asked about.
+ * rule loosens what an ask rule says; a tool that nothing names is asked about. A condition that can't be told to hold or
+ * not, because a value is missing or of another type, doesn't hold for an allow rule and holds for a deny or ask rule.
  *
  * @param layers where rules come from; denies and asks of all add up
- * @param options `mode` is the user's choice, never a project file's; an unknown one is reported and works as `default`
  */
-export function compilePolicy(
-  layers: readonly PolicyLayer[],
-  options: { readonly mode?: string } = {},
-): CompiledPolicy {
+export function compilePolicy(layers: readonly PolicyLayer[], options: CompileOptions = {}): CompiledPolicy {
   const problems: Reason[] = [];
   const mode = readMode(options.mode, problems);
   const sets: Record<RuleKind, RuleSet> = { deny: new RuleSet(), ask: new RuleSet(), allow: new RuleSet() };
   const compiled: Rule[] = [];
+  const sound: Rule[] = [];
+  const patterns = new PatternBook();
+  const patternsOf = new Map<Rule, readonly string[]>();
   for (const layer of layers) {
     for (const kind of RULE_KINDS) {
       const written = layer.permissions[kind] ?? [];
@@ -44,67 +62,44 @@ export function compilePolicy(
         const line = layer.lineOf?.(kind, index);
         const source = { file: layer.file, ...(line !== undefined && { line }) };
         if (parsed.problem) problems.push({ room: 'policy', ...parsed.problem, source });
-        const rule: Rule = { kind, text: parsed.text, scope: layer.scope, source };
+        const { text, when, why } = parsed;
+        const rule: Rule = {
+          kind,
+          text,
+          scope: layer.scope,
+          source,
+          ...(when && { when }),
+          ...(why !== undefined && { why }),
+        };
+        for (const pattern of parsed.patterns ?? []) patterns.add(pattern);
+        if (parsed.patterns?.length) patternsOf.set(rule, parsed.patterns);
         for (const target of parsed.targets) sets[kind].add(rule, target);
         if (parsed.targets.length > 0) compiled.push(rule);
+        if (!parsed.problem) sound.push(rule);
       }
     }
   }
   const version = policyVersion(mode, compiled);
-  return { policy: rulePolicy(sets, mode, version), problems, mode, version };
-}
-
-function rulePolicy(sets: Readonly<Record<RuleKind, RuleSet>>, mode: Mode, policyVersion: string): Policy {
-  const settled = new WeakMap<ToolDefinition, Decision>();
-  const bySets = (tool: ToolDefinition): Decision => {
-    const known = settled.get(tool);
-    if (known) return known;
-    const decision: Decision = { ...settle(sets, mode, tool), policyVersion };
-    settled.set(tool, decision);
-    return decision;
-  };
   return {
-    view: (_who, tool) => bySets(tool),
-    decide: (_who, tool) => bySets(tool),
+    policy: rulePolicy({ sets, mode, version, patterns, root: options.root ?? process.cwd() }),
+    problems,
+    mode,
+    version,
+    async ready() {
+      if (!patterns.isReady) await patterns.load();
+      const unusable = new Set(patterns.unusable());
+      return [...patternsOf].flatMap(([rule, texts]) =>
+        texts.filter((text) => unusable.has(text)).map((text) => badPattern(rule, text)),
+      );
+    },
+    unused: (tools) => rulesWithoutTools(sets, sound, tools),
   };
 }
 
-/** One pass through the order. Nothing here looks at arguments, so the view and the decision are the same. */
-function settle(
-  sets: Readonly<Record<RuleKind, RuleSet>>,
-  mode: Mode,
-  tool: ToolDefinition,
-): Pick<Decision, 'effect' | 'reasons'> {
-  const names = toolNames(tool);
-  const inProcess = tool.ref.server === null;
-  const deny = sets.deny.find(names.wide, inProcess);
-  if (deny) return { effect: 'deny', reasons: [ruleReason(deny)] };
-  const ask = sets.ask.find(names.wide, inProcess);
-  const askReasons = ask ? [ruleReason(ask)] : [];
-  const byMode = modeAnswer(mode, tool, ask !== undefined);
-  if (byMode) return { effect: byMode.effect, reasons: [...askReasons, modeReason(mode, byMode.text)] };
-  if (!ask) {
-    const allow = sets.allow.find(names.strict, inProcess);
-    if (allow) return { effect: 'allow', reasons: [ruleReason(allow)] };
-  }
-  const reasons = ask ? askReasons : [noRule(tool)];
-  if (mode !== 'dontAsk') return { effect: 'ask', reasons };
-  return { effect: 'deny', reasons: [...reasons, modeReason(mode, 'Mode dontAsk denies what would be asked.')] };
-}
-
-function ruleReason(rule: Rule): Reason {
-  const does = { deny: 'denies it', ask: 'wants it asked about', allow: 'allows it' }[rule.kind];
-  const text = `The ${rule.kind} rule "${rule.text}" of the ${rule.scope} layer ${does}.`;
-  return { room: 'policy', code: `${rule.kind}_rule`, text, source: rule.source };
-}
-
-function modeReason(mode: Mode, text: string): Reason {
-  return { room: 'policy', code: `mode_${mode}`, text };
-}
-
-function noRule(tool: ToolDefinition): Reason {
-  const text = `No rule names this tool. To run it without a question, add "${ruleFor(tool)}" to permissions.allow.`;
-  return { room: 'policy', code: 'no_rule', text };
+function badPattern({ kind, text, source }: Rule, pattern: string): Reason {
+  const effect = kind === 'allow' ? 'It allows nothing by it.' : 'What it is asked about counts as met.';
+  const what = `has the pattern "${pattern}", which is no RE2 regular expression, or too large a one`;
+  return { room: 'policy', code: 'rule_pattern', text: `The ${kind} rule "${text}" ${what}. ${effect}`, source };
 }
 
 function untrustedAllow(layer: PolicyLayer, count: number): Reason {

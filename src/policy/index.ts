@@ -3,7 +3,7 @@
  * that whatever the view denies the decision denies. Nothing here asks anybody, and nothing here runs a tool.
  */
 export { allowAll } from './allow-all.ts';
-export { type CompiledPolicy, compilePolicy } from './compile-policy.ts';
-export type { Permissions, PolicyLayer, RuleKind } from './layer.ts';
+export { type CompiledPolicy, type CompileOptions, compilePolicy } from './compile-policy.ts';
+export type { ConditionalRule, Permissions, PolicyLayer, RuleEntry, RuleKind } from './layer.ts';
 export { MODES, type Mode } from './mode.ts';
 export { ruleFor } from './rule-set.ts';

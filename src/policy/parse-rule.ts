@@ -1,4 +1,7 @@
+import { canonicalJson } from '../tools/index.ts';
+import type { Condition } from './condition.ts';
 import type { RuleKind } from './layer.ts';
+import { parseCondition } from './parse-condition.ts';
 
 /**
  * What a rule names. `exact` is a whole name: of a tool, or of a server (`mcp__fs`). `glob` has wildcards in the tool
@@ -13,6 +16,9 @@ export type RuleTarget =
 export interface ParsedRule {
   readonly text: string;
   readonly targets: readonly RuleTarget[];
+  readonly when?: Condition;
+  readonly patterns?: readonly string[];
+  readonly why?: string;
   readonly problem?: { readonly code: string; readonly text: string };
 }
 
@@ -30,11 +36,60 @@ export function serverGroup(text: string): string {
  * to name, in `allow` it covers nothing.
  *
  * @param kind the list in which the rule stands
- * @param written the entry of the list; anything but a string is a problem
+ * @param written the entry of the list: a string, or an object with `tool` and perhaps `when` and `reason`
  */
 export function parseRule(kind: RuleKind, written: unknown): ParsedRule {
+  if (typeof written === 'object' && written !== null && !Array.isArray(written)) return objectRule(kind, written);
+  return nameRule(kind, written);
+}
+
+const MOST_TEXT = 500;
+
+/** The rule is read as the string would be that names its tools; what is wrong beside that makes it hold for all calls. */
+function objectRule(kind: RuleKind, written: object): ParsedRule {
+  const members = new Map<string, unknown>(Object.entries(written));
+  const tool = members.get('tool');
+  if (typeof tool !== 'string') {
+    return invalid(
+      kind,
+      shortJson(written),
+      [{ match: 'all' }],
+      'rule_no_tool_key',
+      'has no "tool" that names its tools',
+    );
+  }
+  const named = nameRule(kind, tool);
+  const { text } = named;
+  if (named.problem) return named;
+  const odd = [...members.keys()].find((key) => !['tool', 'when', 'reason'].includes(key));
+  if (odd !== undefined) {
+    const what = `has a key "${odd}", which is not known: a rule has "tool", "when" and "reason"`;
+    return invalid(kind, text, named.targets, 'rule_unknown_key', what);
+  }
+  const why = members.get('reason');
+  if (why !== undefined && (typeof why !== 'string' || why.length > MOST_TEXT)) {
+    const what = `has a "reason" that is no text of at most ${MOST_TEXT} characters`;
+    return invalid(kind, text, named.targets, 'rule_reason', what);
+  }
+  const said = why === undefined ? {} : { why };
+  if (!members.has('when')) return { ...named, ...said };
+  const when = members.get('when');
+  const parsed = parseCondition(when);
+  if ('problem' in parsed) {
+    return invalid(kind, text, named.targets, 'rule_condition', `has a condition that ${parsed.problem}`);
+  }
+  const { condition, patterns } = parsed;
+  return { ...named, ...said, text: `${text} when ${canonicalJson(when as never)}`, when: condition, patterns };
+}
+
+function shortJson(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT)}…` : text;
+}
+
+function nameRule(kind: RuleKind, written: unknown): ParsedRule {
   if (typeof written !== 'string') {
-    return invalid(kind, JSON.stringify(written) ?? String(written), [], 'rule_not_text', 'is not a string');
+    return invalid(kind, shortJson(written), [], 'rule_not_text', 'is neither a string nor an object with a "tool"');
   }
   const text = written.trim();
   if (text === '') return invalid(kind, written, [], 'rule_empty', 'is empty and names nothing');
@@ -84,9 +139,9 @@ function mcpRule(kind: RuleKind, text: string): ParsedRule {
 function withCondition(kind: RuleKind, text: string, name: string): ParsedRule {
   const whole: RuleTarget = { match: 'exact', text };
   if (name === '') return invalid(kind, text, [whole], 'rule_no_name', 'has a condition but names no tool');
-  const named = parseRule(kind, name).targets;
+  const named = nameRule(kind, name).targets;
   if (name.startsWith(MCP_PREFIX)) {
-    const problem = 'has a condition on arguments, which is not supported yet';
+    const problem = 'has a condition in brackets: write {"tool": …, "when": {…}} instead';
     return invalid(kind, text, [...named, whole], 'rule_condition', problem);
   }
   const problem = `has no meaning here yet: there is no built-in ${name} tool whose calls it could select`;

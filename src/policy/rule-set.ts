@@ -63,26 +63,23 @@ export function ruleFor(tool: ToolDefinition): string {
 
 /** The rules of one kind, found by name: whole names through a map, wildcards within the server that they name. */
 export class RuleSet {
-  readonly #exact = new Map<string, Rule>();
+  readonly #exact = new Map<string, Rule[]>();
   /** Wildcard rules by server part; null holds those of this process. */
   readonly #globs = new Map<string | null, { readonly pattern: string; readonly rule: Rule }[]>();
   readonly #wide: { readonly pattern: string; readonly rule: Rule }[] = [];
-  #all: Rule | undefined;
+  readonly #all: Rule[] = [];
 
   add(rule: Rule, target: RuleTarget): void {
     switch (target.match) {
       case 'all':
-        this.#all ??= rule;
+        this.#all.push(rule);
         return;
       case 'exact':
-        if (!this.#exact.has(target.text)) this.#exact.set(target.text, rule);
+        push(this.#exact, target.text, rule);
         return;
       case 'glob': {
         const group = target.text.startsWith(MCP_PREFIX) ? serverGroup(target.text) : null;
-        const globs = this.#globs.get(group);
-        const entry = { pattern: target.text, rule };
-        if (globs) globs.push(entry);
-        else this.#globs.set(group, [entry]);
+        push(this.#globs, group, { pattern: target.text, rule });
         return;
       }
       case 'wide':
@@ -90,21 +87,37 @@ export class RuleSet {
     }
   }
 
-  /** The first rule that names a tool: whole names before wildcards, each in the order in which they were added. */
-  find(names: readonly string[], inProcess: boolean): Rule | undefined {
-    for (const name of names) {
-      const rule = this.#exact.get(name);
-      if (rule) return rule;
+  /**
+   * The rules that name a tool, once each: whole names before wildcards, each in the order in which they were added. Where
+   * one has no condition it is the only one, as it holds for every call.
+   */
+  find(names: readonly string[], inProcess: boolean): readonly Rule[] {
+    const found = new Set<Rule>();
+    for (const rule of this.naming(names, inProcess)) {
+      if (rule.when === undefined) return [rule];
+      found.add(rule);
     }
+    return [...found];
+  }
+
+  /** All of them, in that order; one that names the tool twice comes twice. */
+  *naming(names: readonly string[], inProcess: boolean): Generator<Rule> {
+    for (const name of names) yield* this.#exact.get(name) ?? [];
     for (const name of names) {
       const groups = name.startsWith(MCP_PREFIX) ? [serverGroup(name)] : [];
-      for (const group of inProcess ? [...groups, null] : groups) {
-        const hit = this.#globs.get(group)?.find(({ pattern }) => globMatches(pattern, name));
-        if (hit) return hit.rule;
-      }
-      const wide = this.#wide.find(({ pattern }) => globMatches(pattern, name));
-      if (wide) return wide.rule;
+      for (const group of inProcess ? [...groups, null] : groups) yield* matching(this.#globs.get(group) ?? [], name);
+      yield* matching(this.#wide, name);
     }
-    return this.#all;
+    yield* this.#all;
   }
+}
+
+function push<K, V>(map: Map<K, V[]>, key: K, value: V): void {
+  const list = map.get(key);
+  if (list) list.push(value);
+  else map.set(key, [value]);
+}
+
+function* matching(globs: readonly { readonly pattern: string; readonly rule: Rule }[], name: string): Generator<Rule> {
+  for (const { pattern, rule } of globs) if (globMatches(pattern, name)) yield rule;
 }

@@ -24,6 +24,7 @@ export { failureToWire, ToolFailure, type ToolFailureOptions } from './failure.t
 export type { FromSchema } from './from-schema.ts';
 export { functionSource } from './function-source.ts';
 export { isJsonObject, ownMember, stringMember, toJson } from './json-object.ts';
+export { type Leaf, leavesOf, resolvePointer } from './json-pointer.ts';
 export { makeFolder } from './make-folder.ts';
 export { definitionFromMcp, definitionToMcp, type McpDefinition } from './mcp-definition.ts';
 export { EMPTY_RESULT, type ModelContentOptions, modelContent } from './model-content.ts';
