@@ -2,6 +2,20 @@
  * Rule of this folder: one compiled rule set answers both questions, who may see a tool and whether a call may run, so
  * that whatever the view denies the decision denies. Nothing here asks anybody, and nothing here runs a tool.
  */
+export {
+  type AlwaysOptions,
+  type AlwaysRecord,
+  type ApprovalAskerOptions,
+  type ApprovalDecision,
+  type ApprovalRecord,
+  type ApprovalState,
+  type Approvals,
+  type ApprovalsOptions,
+  type ApproveOptions,
+  type Approver,
+  approvals,
+  type Binding,
+} from './approvals/index.ts';
 export { allowAll } from './allow-all.ts';
 export { type CompiledPolicy, type CompileOptions, compilePolicy } from './compile-policy.ts';
 export type { ConditionalRule, Permissions, PolicyLayer, RuleEntry, RuleKind } from './layer.ts';
