@@ -2,6 +2,7 @@ import type { CatalogHandle } from '../catalog/index.ts';
 import type {
   Asker,
   CallContext,
+  IdempotencyLedger,
   Identity,
   Json,
   LoopEvent,
@@ -51,6 +52,11 @@ export interface AgentOptions {
   readonly asker?: Asker;
   /** Gets each call's intent and outcome. Default: nothing is recorded. */
   readonly recorder?: Recorder;
+  /**
+   * Remembers the acts of tools that declare an idempotency key, so that an act that ran isn't run again. Default: in
+   * memory, for as long as the agent lives; `idempotencyLedger(store)` keeps it.
+   */
+  readonly idempotency?: IdempotencyLedger;
   /** Gets the same and every event of the loop, of all runs; a run's own `trace` takes its place. */
   readonly trace?: RunJournal;
   /** The system prompt. */

@@ -1,8 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { createCatalog } from '../catalog/index.ts';
 import type { Asker, Identity, Json, Model, Recorder, Source, ToolDefinition } from '../contracts/index.ts';
-import { createDispatcher, createResultStore, nullRecorder, refuseAsker, resultReader } from '../dispatch/index.ts';
+import {
+  createDispatcher,
+  createResultStore,
+  idempotencyLedger,
+  nullRecorder,
+  refuseAsker,
+  resultReader,
+} from '../dispatch/index.ts';
 import { costOf, modelFacts, resolveModel } from '../models/index.ts';
+import { memoryStore } from '../store/index.ts';
 import { BridleError, functionSource, isBridleError, toApiTool } from '../tools/index.ts';
 import type { Agent, AgentOptions, Conversation, RunOptions, ToolChoice } from './agent-options.ts';
 import { agentPolicy } from './agent-policy.ts';
@@ -32,6 +40,7 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
   const model = typeof options.model === 'string' ? await resolveModel(options.model) : options.model;
   checkLimits(options.limits, model);
   const results = createResultStore();
+  const idempotency = options.idempotency ?? idempotencyLedger(memoryStore());
   const reader = await readerTool(results);
   const policy = agentPolicy(options, reader.tool);
   const who: Identity = {
@@ -112,6 +121,7 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
             asker: watch(asker),
             recorder,
             results: noticing,
+            idempotency,
             ...(options.callLimits !== undefined && { limits: options.callLimits }),
           }),
         who,

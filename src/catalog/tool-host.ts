@@ -1,6 +1,13 @@
-import type { Asker, Policy, Recorder, ServerInfo, Source, ToolHost } from '../contracts/index.ts';
-import { createDispatcher, type DispatcherOptions, nullRecorder, refuseAsker } from '../dispatch/index.ts';
+import type { Asker, IdempotencyLedger, Policy, Recorder, ServerInfo, Source, ToolHost } from '../contracts/index.ts';
+import {
+  createDispatcher,
+  type DispatcherOptions,
+  idempotencyLedger,
+  nullRecorder,
+  refuseAsker,
+} from '../dispatch/index.ts';
 import { allowAll } from '../policy/index.ts';
+import { memoryStore } from '../store/index.ts';
 import { functionSource } from '../tools/index.ts';
 import { createCatalog } from './catalog.ts';
 
@@ -17,6 +24,8 @@ export interface ToolHostOptions {
   /** Default: what the policy wants asked is refused. */
   readonly asker?: Asker;
   readonly limits?: DispatcherOptions['limits'];
+  /** Remembers the acts of tools that declare an idempotency key. Default: in memory, for as long as the host lives. */
+  readonly idempotency?: IdempotencyLedger;
 }
 
 /**
@@ -36,6 +45,7 @@ export async function toolHost(options: ToolHostOptions): Promise<ToolHost> {
     policy,
     asker: options.asker ?? refuseAsker(),
     recorder: options.recorder ?? nullRecorder(),
+    idempotency: options.idempotency ?? idempotencyLedger(memoryStore()),
     ...(options.limits && { limits: options.limits }),
   });
   return {

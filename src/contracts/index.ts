@@ -19,6 +19,7 @@ export type {
 } from './content.ts';
 export type { Identity, ServerRef } from './identity.ts';
 export type { Json, JsonObject, RawJson } from './json.ts';
+export type { IdempotencyLedger, LedgerClaim, LedgerEnd, LedgerKey, LedgerSettlement } from './ledger.ts';
 export type { LoopEffect, LoopEvent, Model, ModelReply, Step } from './loop.ts';
 export type { Origin, Provenance } from './origin.ts';
 export type { Asker, AskQuestion, AskReply, Decision, Grant, Policy, PolicyCall } from './policy.ts';

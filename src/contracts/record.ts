@@ -39,6 +39,8 @@ export interface CallOutcomeRecord {
   readonly startedAt: number;
   readonly ms: number;
   readonly attempts: number;
+  /** The first call of the same act, whose end this call was given without being run. */
+  readonly answeredBy?: { readonly callId: string; readonly at: number };
   readonly outcome: Outcome;
 }
 

@@ -6,6 +6,7 @@ import type {
   Dispatcher,
   Found,
   Grant,
+  IdempotencyLedger,
   Json,
   Origin,
   Outcome,
@@ -30,6 +31,8 @@ export interface Path {
   readonly clock: Clock;
   readonly results: ResultStore;
   readonly limits: Limits;
+  /** Absent: no tool's calls are recognised as one act. */
+  readonly idempotency?: IdempotencyLedger;
   /** Runs the read-only tool that a preview names, on this same path. */
   preview(request: DispatchRequest, plan: ToolPreview): Promise<Outcome>;
 }
@@ -72,6 +75,8 @@ export interface Ledger {
   readonly claims: Grant[];
   attempts: number;
   previews: number;
+  /** The first call of the same act, whose end this one is given. */
+  answeredBy?: { readonly callId: string; readonly at: number };
   /** True from the moment the source was given the call. */
   handedOver: boolean;
 }
@@ -99,6 +104,12 @@ export interface Permitted {
   readonly facts?: Json;
   readonly decision: Decision;
   readonly asked?: AskReply;
+}
+
+/** Nobody ran this act before, as far as is known; `settle` tells the ledger how it ended, and never rejects. */
+export interface First {
+  readonly stage: 'first';
+  settle(outcome: Outcome): Promise<void>;
 }
 
 /** The intent is recorded. The only stage from which a source is called. */

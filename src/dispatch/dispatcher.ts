@@ -5,6 +5,7 @@
  * |---------|-----------|---------------------------------------------------------------|----------------------------------------|
  * | prepare | request   | find, view, arguments as JSON object, input schema (agent)    | Prepared; unknown_tool, invalid        |
  * | decide  | Prepared  | policy, preview, policy, person, facts again, policy          | Permitted; denied, parked, failed      |
+ * | once    | Permitted | the ledger: an act that ran already isn't run again           | First; Ran; failed, cancelled          |
  * | commit  | Permitted | the intent on record: durable before anything that isn't read | Committed; failed                      |
  * | claim   | Committed | takes the stored approvals that allowed it, each for one call | Committed; failed                      |
  * | execute | Committed | the source, under idle and hard limits; retries (agent)       | Ran                                    |
@@ -12,13 +13,23 @@
  *
  * Cancelling ends any step. Every call leaves exactly one outcome record, whichever way it ends. Nothing throws.
  */
-import type { Asker, Dispatcher, Found, Outcome, Policy, Recorder, Source } from '../contracts/index.ts';
-import type { Call, DispatchRequest, Limits, Path, ToolPreview } from './call-path.ts';
+import type {
+  Asker,
+  Dispatcher,
+  Found,
+  IdempotencyLedger,
+  Outcome,
+  Policy,
+  Recorder,
+  Source,
+} from '../contracts/index.ts';
+import type { Call, DispatchRequest, Ended, Limits, Path, Permitted, Ran, ToolPreview } from './call-path.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { decide } from './decide.ts';
 import { commit, execute } from './execute.ts';
 import { finish, recordOf } from './finish.ts';
 import { claim, settleGrants } from './grants.ts';
+import { once } from './once.ts';
 import { errorText, failed } from './outcomes.ts';
 import { prepare } from './prepare.ts';
 import { quietly } from './quietly.ts';
@@ -47,6 +58,11 @@ export interface DispatcherOptions {
   };
   /** Where results too long for a model are kept; give the same one to `resultReader`. */
   readonly results?: ResultStore;
+  /**
+   * For tools that declare an idempotency key: a call whose act ran already is given the first call's end. Absent: the
+   * keys are ignored.
+   */
+  readonly idempotency?: IdempotencyLedger;
   readonly clock?: Clock;
 }
 
@@ -68,6 +84,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     clock,
     results: options.results ?? createResultStore(),
     limits: limitsOf(options.limits ?? {}),
+    ...(options.idempotency && { idempotency: options.idempotency }),
     preview: (request, plan) => walkRecorded(path, openCall(path, request, plan)),
   };
   return { call: (request) => walkRecorded(path, openCall(path, request)) };
@@ -140,10 +157,19 @@ async function walk(path: Path, call: Call): Promise<Outcome> {
   if (prepared.stage === 'ended') return prepared.outcome;
   const permitted = await decide(path, call, prepared);
   if (permitted.stage === 'ended') return permitted.outcome;
-  const committed = await commit(path, call, permitted);
-  if (committed.stage === 'ended') return committed.outcome;
-  const claimed = await claim(path, call, committed);
-  if (claimed.stage === 'ended') return claimed.outcome;
   const limited = withSourceLimits(path, call, permitted.source);
-  return finish(path, limited, await execute(path, limited, claimed));
+  const first = await once(path, call, permitted);
+  if (first.stage === 'ended') return first.outcome;
+  if (first.stage === 'ran') return finish(path, limited, first);
+  const ran = await run(path, limited, permitted);
+  await first.settle(ran.outcome);
+  return ran.stage === 'ended' ? ran.outcome : finish(path, limited, ran);
+}
+
+/** commit → claim → execute. */
+async function run(path: Path, call: Call, permitted: Permitted): Promise<Ended | Ran> {
+  const committed = await commit(path, call, permitted);
+  if (committed.stage === 'ended') return committed;
+  const claimed = await claim(path, call, committed);
+  return claimed.stage === 'ended' ? claimed : execute(path, call, claimed);
 }

@@ -138,5 +138,6 @@ export function recordOf(path: Pick<Path, 'clock'>, call: Call, outcome: Outcome
     ...recordedOrigins(call),
     ...(ledger.decision && { decision: ledger.decision }),
     ...(ledger.asked && { asked: ledger.asked }),
+    ...(ledger.answeredBy && { answeredBy: ledger.answeredBy }),
   };
 }

@@ -5,6 +5,7 @@
 export type { DispatchedContext } from './call-path.ts';
 export type { Clock } from './clock.ts';
 export { createDispatcher, type DispatcherOptions } from './dispatcher.ts';
+export { type IdempotencyLedgerOptions, idempotencyLedger } from './idempotency-ledger.ts';
 export { listTraces, readTrace, type TraceSummary } from './read-trace.ts';
 export { type MemoryRecorder, memoryRecorder, nullRecorder } from './recorders.ts';
 export { refuseAsker } from './refuse-asker.ts';

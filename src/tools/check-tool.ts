@@ -1,13 +1,18 @@
-import type { Reason } from '../contracts/index.ts';
+import type { Json, Reason } from '../contracts/index.ts';
 import { canBeStrict } from './api-tool.ts';
 import { isBridleError } from './bridle-error.ts';
 import type { Tool } from './define-tool.ts';
+import { isJsonObject } from './json-object.ts';
 import { compileSchema } from './schema-check.ts';
 import { issuesText } from './schema-issues.ts';
 
+/** Names of flags that say that somebody agreed, in their parts. */
+const CONFIRMING =
+  /^(?:is|was|has|been|user|human|customer|i|am|are|you|yes|skip|no|without|the|really|already)*(?:confirm|confirmed|confirmation|approve|approved|approval|consent|consented|acknowledge|acknowledged|sure|authorized|authorised)(?:required|given|ok|by|user|human)*$/;
+
 /**
  * What is wrong with an own tool that only running its schemas shows: a schema that can't be compiled or can't be
- * strict, an example that doesn't fit. Meant for the author's tests; a definition is not held up for it.
+ * strict, an example that doesn't fit; and flags by which a model would confirm its own call. Meant for the author's tests; a definition is not held up for it.
  *
  * @returns one Reason a fault; empty when the tool is sound
  */
@@ -18,6 +23,12 @@ export async function checkTool(tool: Tool): Promise<readonly Reason[]> {
     const text =
       'It is sent without "strict": its schema has an open object, refers to itself, or has names that the API refuses.';
     reasons.push({ room: 'tools', code: 'strict_impossible', text });
+  }
+  for (const flag of tool.definition.effect === 'read' ? [] : selfConfirmations(inputSchema)) {
+    const text =
+      `"${flag}" looks like a confirmation, and it is the model that would set it: it confirms nothing. ` +
+      'Ask the person (a policy, or ctx.ask), and leave the flag out.';
+    reasons.push({ room: 'tools', code: 'confirmation_by_model', text });
   }
   try {
     const { check } = await compileSchema(inputSchema, { origin: 'own' });
@@ -33,4 +44,13 @@ export async function checkTool(tool: Tool): Promise<readonly Reason[]> {
     reasons.push({ room: 'tools', code: error.code, text: error.message });
   }
   return reasons;
+}
+
+/** The boolean properties whose name says that a person agreed. */
+function selfConfirmations(inputSchema: Json): string[] {
+  if (!isJsonObject(inputSchema) || !isJsonObject(inputSchema.properties)) return [];
+  return Object.entries(inputSchema.properties)
+    .filter(([, schema]) => isJsonObject(schema) && schema.type === 'boolean')
+    .map(([name]) => name)
+    .filter((name) => CONFIRMING.test(name.replace(/[^a-zA-Z]/g, '').toLowerCase()));
 }

@@ -296,4 +296,29 @@ describe('checkTool', () => {
     );
     expect(await checkTool(wrong)).toMatchObject([{ code: 'example_invalid', text: expect.stringContaining('/m') }]);
   });
+
+  test('finds flags by which a model would confirm its own call', async () => {
+    const flagged = (name: string, type: 'boolean' | 'string', effect: 'read' | 'write') =>
+      checkTool(
+        defineTool(
+          { name: 'pay', description: 'Pays.', effect, input: { type: 'object', properties: { [name]: { type } } } },
+          () => '',
+        ),
+      );
+    for (const name of [
+      'confirm',
+      'user_confirmed',
+      'isApproved',
+      'confirmedByUser',
+      'human-consent',
+      'skipConfirmation',
+    ]) {
+      expect(await flagged(name, 'boolean', 'write')).toMatchObject([
+        { code: 'confirmation_by_model', text: expect.stringContaining(name) },
+      ]);
+    }
+    expect(await flagged('dry_run', 'boolean', 'write')).toEqual([]);
+    expect(await flagged('confirm', 'string', 'write')).toEqual([]);
+    expect(await flagged('approved', 'boolean', 'read')).toEqual([]);
+  });
 });

@@ -19,8 +19,11 @@ export {
   type ToolOptions,
   type ToolSchema,
 } from './define-tool.ts';
+export { deriveId } from './derive-id.ts';
 export { describeBlock } from './describe-block.ts';
+export { type Ensured, type EnsureOptions, ensure } from './ensure.ts';
 export { failureToWire, ToolFailure, type ToolFailureOptions } from './failure.ts';
+export { type FileTrash, fileTrash, type Trashed } from './file-trash.ts';
 export type { FromSchema } from './from-schema.ts';
 export { functionSource } from './function-source.ts';
 export { isJsonObject, ownMember, stringMember, toJson } from './json-object.ts';
@@ -31,6 +34,7 @@ export { EMPTY_RESULT, type ModelContentOptions, modelContent } from './model-co
 export { normalizeResult } from './normalize-result.ts';
 export { onAbort } from './on-abort.ts';
 export { outcomeToToolResult } from './outcome-result.ts';
+export { type PlannedTool, planThenAct } from './plan-then-act.ts';
 export { cutAt, printable } from './printable.ts';
 export { rawFrom, rawJson } from './raw-json.ts';
 export {

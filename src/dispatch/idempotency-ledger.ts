@@ -1,0 +1,199 @@
+import type {
+  Failure,
+  IdempotencyLedger,
+  LedgerClaim,
+  LedgerEnd,
+  LedgerKey,
+  LedgerSettlement,
+  Store,
+  StoreTable,
+} from '../contracts/index.ts';
+import { canonicalJson, rawJson, sha256 } from '../tools/index.ts';
+import { type Clock, systemClock } from './clock.ts';
+
+const TABLE = 'idempotency';
+const DAY_MS = 24 * 60 * 60 * 1000;
+const DEFAULT_ENTRIES = 10_000;
+/** Longest result kept, in characters. */
+const MOST_KEPT = 256 * 1024;
+/** A call under way says so this often, and is taken for dead when it was silent for the lease. */
+const RENEW_MS = 5_000;
+const LEASE_MS = 30_000;
+/** How long a waiting call waits before it looks again by itself, should nobody tell it of the change. */
+const LOOK_MS = 500;
+/** One claim in so many looks for entries that can go. */
+const CLAIMS_PER_SWEEP = 256;
+
+export interface IdempotencyLedgerOptions {
+  /** How long an act is remembered, in milliseconds from its first call. Default a day. */
+  readonly ttlMs?: number;
+  /** Most acts remembered; the oldest that ended go first. Default 10,000. */
+  readonly maxEntries?: number;
+  readonly clock?: Clock;
+}
+
+interface Entry {
+  readonly v: 1;
+  readonly state: 'running' | 'done' | 'unknown';
+  readonly callId: string;
+  readonly argsDigest: string;
+  /** When the first call claimed the act. */
+  readonly at: number;
+  /** While it is running: when it is taken for dead. */
+  readonly leaseUntil: number;
+  readonly end?:
+    | { readonly kind: 'ok'; readonly text: string; readonly isError: boolean }
+    | { readonly kind: 'failed'; readonly failure: Omit<Failure, 'partial'>; readonly partial?: string };
+}
+
+/**
+ * A ledger of acts in a store: with a store on disk it holds over restarts and among processes that share it.
+ *
+ * A process that dies in the middle of an act leaves it as unknown, once its lease has run out: it isn't run again until
+ * it is forgotten.
+ */
+export function idempotencyLedger(store: Store, options: IdempotencyLedgerOptions = {}): IdempotencyLedger {
+  const { ttlMs = DAY_MS, maxEntries = DEFAULT_ENTRIES, clock = systemClock } = options;
+  const table = store.table<Entry>(TABLE);
+  let claims = 0;
+
+  const sweep = async (): Promise<void> => {
+    const ended: { readonly key: string; readonly at: number }[] = [];
+    let count = 0;
+    for await (const [key, { at, state }] of table.list('')) {
+      if (clock.now() - at >= ttlMs) await removeIf(table, key, (entry) => clock.now() - entry.at >= ttlMs);
+      else {
+        count += 1;
+        if (state === 'done') ended.push({ key, at });
+      }
+    }
+    const tooMany = ended.sort((a, b) => a.at - b.at).slice(0, Math.max(0, count - maxEntries));
+    for (const { key } of tooMany) await removeIf(table, key, ({ state }) => state === 'done');
+  };
+
+  return {
+    async claim(key, { callId, argsDigest }, signal): Promise<LedgerClaim> {
+      const id = idOf(key);
+      claims += 1;
+      // What is swept here was over anyway: a sweep that fails costs nobody a claim.
+      if (claims % CLAIMS_PER_SWEEP === 0) await sweep().catch(() => {});
+      for (;;) {
+        signal.throwIfAborted();
+        const now = clock.now();
+        const found = await table.get(id);
+        const isOver = found !== undefined && now - found.value.at >= ttlMs && !isAlive(found.value, now);
+        if (found === undefined || isOver) {
+          const entry: Entry = { v: 1, state: 'running', callId, argsDigest, at: now, leaseUntil: now + LEASE_MS };
+          if (await table.put(id, entry, found?.rev ?? null)) return mine(table, id, entry, clock);
+          continue;
+        }
+        const entry = found.value;
+        if (entry.argsDigest !== argsDigest) return { kind: 'other_arguments', callId: entry.callId, at: entry.at };
+        if (entry.state === 'running' && isAlive(entry, now)) {
+          await changed(table, id, clock, signal);
+          continue;
+        }
+        if (entry.state === 'done') {
+          const end = endOf(entry);
+          return { kind: 'done', callId: entry.callId, at: entry.at, ...(end && { end }) };
+        }
+        return { kind: 'unknown', callId: entry.callId, at: entry.at };
+      }
+    },
+  };
+}
+
+function idOf({ agent, user, server, tool, key }: LedgerKey): string {
+  return sha256(canonicalJson([agent, user ?? null, server, tool, key]));
+}
+
+function isAlive({ state, leaseUntil }: Entry, now: number): boolean {
+  return state === 'running' && now < leaseUntil;
+}
+
+/** The claim of the first call. Its lease is renewed until it is settled. */
+function mine(table: StoreTable<Entry>, id: string, claimed: Entry, clock: Clock): LedgerClaim {
+  let stop = () => {};
+  let settled = false;
+  /** Changes the entry as long as it is this call's; somebody else's is let alone. */
+  const change = async (next: (entry: Entry) => Entry | null): Promise<void> => {
+    for (;;) {
+      const found = await table.get(id);
+      if (!found || found.value.callId !== claimed.callId || found.value.at !== claimed.at) return;
+      if (await table.put(id, next(found.value), found.rev)) return;
+    }
+  };
+  const renew = (): void => {
+    stop = clock.after(RENEW_MS, () => {
+      const later = (entry: Entry) => ({ ...entry, leaseUntil: clock.now() + LEASE_MS });
+      // A renewal that fails is tried again by the next one.
+      void change((entry) => (settled ? entry : later(entry)))
+        .catch(() => {})
+        .finally(() => {
+          if (!settled) renew();
+        });
+    });
+  };
+  renew();
+  return {
+    kind: 'mine',
+    async settle(how) {
+      settled = true;
+      stop();
+      await change((entry) => settledEntry(entry, how));
+    },
+  };
+}
+
+function settledEntry(entry: Entry, how: LedgerSettlement): Entry | null {
+  switch (how.kind) {
+    case 'released':
+      return null;
+    case 'unknown':
+      return { ...entry, state: 'unknown' };
+    case 'done': {
+      const end = kept(how.end);
+      return { ...entry, state: 'done', ...(end && { end }) };
+    }
+  }
+}
+
+function kept(end: LedgerEnd): Entry['end'] | undefined {
+  if (end.kind === 'ok') {
+    return end.raw.text.length > MOST_KEPT ? undefined : { kind: 'ok', text: end.raw.text, isError: end.isError };
+  }
+  const { partial, ...failure } = end.failure;
+  return {
+    kind: 'failed',
+    failure,
+    ...(partial && partial.text.length <= MOST_KEPT && { partial: partial.text }),
+  };
+}
+
+function endOf({ end }: Entry): LedgerEnd | undefined {
+  if (!end) return undefined;
+  if (end.kind === 'ok') return { kind: 'ok', raw: rawJson(end.text), isError: end.isError };
+  const { failure, partial } = end;
+  return { kind: 'failed', failure: { ...failure, ...(partial !== undefined && { partial: rawJson(partial) }) } };
+}
+
+/** Resolves when the entry may have changed, or after a while; rejects when the signal aborts. */
+function changed(table: StoreTable<Entry>, id: string, clock: Clock, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const over = (end: () => void) => () => {
+      unwatch();
+      cancel();
+      signal.removeEventListener('abort', onAbort);
+      end();
+    };
+    const onAbort = () => over(() => reject(signal.reason))();
+    const unwatch = table.watch(id, () => over(resolve)());
+    const cancel = clock.after(LOOK_MS, () => over(resolve)());
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+}
+
+async function removeIf(table: StoreTable<Entry>, key: string, isOver: (entry: Entry) => boolean): Promise<void> {
+  const found = await table.get(key);
+  if (found && isOver(found.value)) await table.put(key, null, found.rev);
+}
