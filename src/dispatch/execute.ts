@@ -105,7 +105,7 @@ async function runOnce(
   const run = await withinLimits(
     (scope) => {
       call.ledger.handedOver = true;
-      return source.call(tool.ref.tool, args.value(), sourceContext(path, call, { tool, scope, answers }));
+      return source.call(tool.ref.tool, args.value(), sourceContext(call, { tool, scope, answers }));
     },
     { signal: call.ctx.signal, clock: path.clock, idleMs: call.idleMs, hardMs },
   );
@@ -114,7 +114,6 @@ async function runOnce(
 
 /** The caller's context, with the dispatcher's own signal, and with progress that starts the idle limit anew. */
 function sourceContext(
-  path: Path,
   call: Call,
   {
     tool,
