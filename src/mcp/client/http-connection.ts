@@ -28,6 +28,14 @@ export interface HttpOptions {
 export interface HttpConnection extends Connection {
   /** Connects now, also after the server was left alone for failing too often. Rejects with McpError. */
   connect(signal?: AbortSignal): Promise<void>;
+  /**
+   * Connects unless it is connected, and says what it said of itself. Rejects with McpError.
+   *
+   * @param ms longest wait, in milliseconds
+   */
+  ready(signal: AbortSignal, ms: number): Promise<About>;
+  /** Has the server tell of changes of a resource, over all its links, until the returned function is called. */
+  watch(uri: string): () => void;
   /** The limits of the server's entry, where it has some. */
   readonly limits: CallLimits;
   /** What the server said of itself; null before. */
@@ -202,6 +210,8 @@ export function connectHttp(server: HttpServer, options: HttpOptions = {}): Http
       return supervisor.about?.era ?? null;
     },
     connect: (signal) => supervisor.connect(signal),
+    ready: async (signal, ms) => (await supervisor.readyFor(signal, 'Connecting', ms)).negotiated,
+    watch: supervisor.watch,
     async request(method, params, ctx) {
       const idleMs = server.idleMs ?? ctx.idleMs;
       const hardMs = server.hardMs ?? ctx.hardMs;

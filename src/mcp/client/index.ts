@@ -6,6 +6,7 @@
 export { McpError, type RpcError } from './errors.ts';
 export { connectHttp, type HttpConnection, type HttpOptions } from './http-connection.ts';
 export { listAll } from './list-all.ts';
+export { type ContentConnection, mcpContent } from './mcp-content.ts';
 export { type McpSourceOptions, mcpSource } from './mcp-source.ts';
 export { installExitHooks } from './process-group.ts';
 export { commandLine } from './secrets.ts';

@@ -23,29 +23,45 @@ function filterFor(capabilities: JsonObject): JsonObject {
 }
 
 /**
- * Asks a modern server to tell when its lists change (MCP 2026-07-28, Subscriptions). A legacy server tells unasked. A
- * stream that ends is opened again, with growing pauses; one that the server refuses is left alone: the lists then stay
- * as they were first read.
+ * Asks a modern server to tell when its lists change (MCP 2026-07-28, Subscriptions). A legacy server tells unasked.
  *
  * @param missed told when a stream is opened again: nobody told what changed in between
  */
 export function listenForChanges(session: Session, negotiated: Negotiated, missed: () => void): void {
   if (negotiated.kind !== 'modern') return;
   const notifications = filterFor(negotiated.capabilities);
-  if (Object.keys(notifications).length === 0) return;
+  if (Object.keys(notifications).length > 0) keepListening(session, () => notifications, missed);
+}
+
+/**
+ * Holds a stream of notifications open. One that ends is opened again, with growing pauses; one that the server refuses
+ * is left alone: what it would have told then isn't told.
+ *
+ * @param filter what is to be told, asked at each opening
+ * @param signal ends it
+ */
+export function keepListening(
+  session: Session,
+  filter: () => JsonObject,
+  missed: () => void,
+  signal?: AbortSignal,
+): void {
   let pause = AGAIN_MS;
   const listen = (again: boolean) => {
-    if (session.ended) return;
+    if (session.ended || signal?.aborted) return;
     const from = Date.now();
     const reopen = () => {
-      if (session.ended) return;
+      if (session.ended || signal?.aborted) return;
       if (Date.now() - from >= STOOD_MS) pause = AGAIN_MS;
       setTimeout(() => listen(true), pause).unref();
       pause = Math.min(pause * 2, MAX_AGAIN_MS);
     };
-    session.request('subscriptions/listen', { notifications }, {}, { housekeeping: true }).then(reopen, (error) => {
-      if (error instanceof McpError && error.passing) reopen();
-    });
+    const context = signal ? { signal } : {};
+    session
+      .request('subscriptions/listen', { notifications: filter() }, context, { housekeeping: true })
+      .then(reopen, (error) => {
+        if (error instanceof McpError && error.passing) reopen();
+      });
     if (again) missed();
   };
   listen(false);

@@ -27,6 +27,8 @@ export const CODES = {
   unknownMethod: -32601,
   invalidParams: -32602,
   internal: -32603,
+  /** Of the legacy era; a modern server answers with `invalidParams`. */
+  noResource: -32002,
   headerMismatch: -32020,
   /** A person, or the host for them, said no to a request of the server. */
   refused: -1,

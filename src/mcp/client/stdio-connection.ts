@@ -31,6 +31,14 @@ export interface StdioOptions {
 export interface StdioConnection extends Connection {
   /** Starts the server now, also after it was given up for failing too often. Rejects with McpError. */
   connect(signal?: AbortSignal): Promise<void>;
+  /**
+   * Starts the server unless it runs, and says what it said of itself. Rejects with McpError.
+   *
+   * @param ms longest wait, in milliseconds
+   */
+  ready(signal: AbortSignal, ms: number): Promise<About>;
+  /** Has the server tell of changes of a resource, over all its links, until the returned function is called. */
+  watch(uri: string): () => void;
   /** The limits of the server's entry, where it has some. */
   readonly limits: CallLimits;
   /** What the server said of itself when it started; null before. */
@@ -145,6 +153,8 @@ export function connectStdio(server: StdioServer, options: StdioOptions = {}): S
       return supervisor.about?.era ?? null;
     },
     connect: (signal) => supervisor.connect(signal),
+    ready: async (signal, ms) => (await supervisor.readyFor(signal, 'Connecting', ms)).negotiated,
+    watch: supervisor.watch,
     async request(method, params, ctx) {
       const idleMs = server.idleMs ?? ctx.idleMs;
       const hardMs = server.hardMs ?? ctx.hardMs;

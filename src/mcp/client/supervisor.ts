@@ -1,10 +1,12 @@
 import type { Connection, ConnectionStatus, RawJson, Reason, ServerRef } from '../../contracts/index.ts';
+import { rawFrom } from '../../tools/index.ts';
 import { eraVerdicts, type Negotiated } from './era.ts';
 import { McpError, messageOf, withExecuted } from './errors.ts';
 import { listenForChanges } from './listen.ts';
 import type { RestartGuard } from './restart-guard.ts';
 import type { Session } from './session.ts';
 import { untilAborted } from './until-aborted.ts';
+import { watchedResources } from './watched-resources.ts';
 
 /** A server that answers, and speaks an era that we know. */
 export interface Link {
@@ -50,14 +52,17 @@ export interface Supervisor<L extends Link> {
   /** The link with this session is of no use any more. `failure`: by a fault of the server's, which counts. */
   lost(session: Session, error: McpError, failure?: boolean): void;
   notify(method: string, params: RawJson): void;
-  /** What the server's lists hold may have changed without a word. */
+  /** What the server's lists and resources hold may have changed without a word. */
   missed(): void;
+  /** Has the server tell of changes of a resource, over all links to come, until the returned function is called. */
+  watch(uri: string): () => void;
   onNotification: Connection['onNotification'];
   status(more: (add: (code: string, text: string) => void) => void): ConnectionStatus;
   close(): Promise<void>;
 }
 
-const LIST_CHANGED = 'notifications/tools/list_changed';
+const LISTS_CHANGED = ['tools', 'resources', 'prompts'].map((list) => `notifications/${list}/list_changed`);
+const UPDATED = 'notifications/resources/updated';
 const open = new Set<{ close(): Promise<void> }>();
 
 /** Closes every connection of this process; resolves when all child process groups are gone. */
@@ -87,7 +92,10 @@ export function supervise<L extends Link>(options: SupervisorOptions<L>): Superv
       }
     }
   };
-  const toolsChanged = () => notify(LIST_CHANGED, { text: '{}', parse: () => ({}) });
+  const listsChanged = () => {
+    for (const method of LISTS_CHANGED) notify(method, rawFrom({}));
+  };
+  const watched = watchedResources((uri) => notify(UPDATED, rawFrom({ uri })));
 
   const start = async (): Promise<L> => {
     try {
@@ -98,9 +106,10 @@ export function supervise<L extends Link>(options: SupervisorOptions<L>): Superv
       live = link;
       about = link.negotiated;
       lastFailure = null;
-      listenForChanges(link.session, link.negotiated, toolsChanged);
-      // The tools of a new process, or of a new session, may be others.
-      if (again) toolsChanged();
+      listenForChanges(link.session, link.negotiated, listsChanged);
+      // The lists of a new process, or of a new session, may be others.
+      if (again) listsChanged();
+      watched.linked(link.session, link.negotiated);
       return link;
     } catch (thrown) {
       const error = thrown instanceof McpError ? withExecuted(thrown, 'not_executed') : options.wrap(messageOf(thrown));
@@ -161,7 +170,11 @@ export function supervise<L extends Link>(options: SupervisorOptions<L>): Superv
       guard.failed();
     },
     notify,
-    missed: toolsChanged,
+    missed() {
+      listsChanged();
+      watched.missed();
+    },
+    watch: watched.watch,
     onNotification(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
