@@ -1,5 +1,6 @@
 import type { Reason, Source, ToolDefinition, ToolListing } from '../contracts/index.ts';
 import { isBridleError, printable } from '../tools/index.ts';
+import { listWithin } from './list-within.ts';
 
 export interface SetAside {
   readonly server: string | null;
@@ -27,33 +28,12 @@ export function unlisted(source: Source): SourceState {
  */
 export async function listSource(state: SourceState, listMs: number, signal?: AbortSignal): Promise<SourceState> {
   const { source } = state;
-  const stop = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  let onAbort = () => {};
-  const given = new Promise<never>((_resolve, reject) => {
-    const giveUp = (why: string) => {
-      reject(new Error(why));
-      stop.abort(new Error(why));
-    };
-    timer = setTimeout(() => giveUp(`it gave no list within ${listMs} ms`), listMs);
-    onAbort = () => giveUp('listing was cancelled');
-    signal?.addEventListener('abort', onAbort, { once: true });
-    if (signal?.aborted) onAbort();
-  });
   try {
-    const listing = await Promise.race([start(source, stop.signal), given]);
+    const listing = await listWithin((stop) => source.list(stop), listMs, signal);
     return { source, listing: whole(listing) };
   } catch (error) {
     return { source, listing: state.listing, problem: problem(source, state.listing, error) };
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', onAbort);
   }
-}
-
-/** A synchronous throw becomes a rejection. */
-async function start(source: Source, signal: AbortSignal): Promise<ToolListing> {
-  return source.list(signal);
 }
 
 /** Sources are foreign code: whatever in a listing isn't what the types say is set aside alone. */

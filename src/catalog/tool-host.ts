@@ -1,4 +1,13 @@
-import type { Asker, IdempotencyLedger, Policy, Recorder, ServerInfo, Source, ToolHost } from '../contracts/index.ts';
+import type {
+  Asker,
+  ContentSource,
+  IdempotencyLedger,
+  Policy,
+  Recorder,
+  ServerInfo,
+  Source,
+  ToolHost,
+} from '../contracts/index.ts';
 import {
   createDispatcher,
   type DispatcherOptions,
@@ -10,6 +19,8 @@ import { allowAll } from '../policy/index.ts';
 import { memoryStore } from '../store/index.ts';
 import { functionSource } from '../tools/index.ts';
 import { createCatalog } from './catalog.ts';
+import { createContentCatalog } from './content-catalog.ts';
+import { contentHost } from './content-host.ts';
 
 export interface ToolHostOptions {
   /** What the server says of itself. Default: Bridle's own name and version. */
@@ -17,6 +28,8 @@ export interface ToolHostOptions {
   /** Tools of this process; listed first. */
   readonly tools?: Parameters<typeof functionSource>[0];
   readonly sources?: readonly Source[];
+  /** Resources and prompts, such as `contentSource` makes. Default: none, and the capability isn't offered. */
+  readonly content?: readonly ContentSource[];
   /** Default: everything that is offered may be called, and the client that calls decides for its user. */
   readonly policy?: Policy;
   /** Default: nothing is recorded. */
@@ -29,7 +42,7 @@ export interface ToolHostOptions {
 }
 
 /**
- * What a server author serves: tools behind one list and one dispatcher.
+ * What a server author serves: tools behind one list and one dispatcher, and resources and prompts beside them.
  *
  * @example await serve(await toolHost({ tools: [getOrder, refund] }), { stdio: true });
  * @returns a host whose list is filled; a source that could not be listed is missing from it, and listed again when it
@@ -39,7 +52,8 @@ export async function toolHost(options: ToolHostOptions): Promise<ToolHost> {
   const policy = options.policy ?? allowAll();
   const own = options.tools ? [functionSource(options.tools)] : [];
   const catalog = createCatalog({ sources: [...own, ...(options.sources ?? [])], policy });
-  await catalog.refresh();
+  const content = options.content && createContentCatalog({ sources: options.content });
+  await Promise.all([catalog.refresh(), content?.refresh()]);
   const dispatcher = createDispatcher({
     find: catalog.find,
     policy,
@@ -52,6 +66,7 @@ export async function toolHost(options: ToolHostOptions): Promise<ToolHost> {
     list: catalog.list,
     call: dispatcher.call,
     onChange: catalog.onChange,
+    ...(content && { content: contentHost(content) }),
     ...(options.info && { info: options.info }),
   };
 }
