@@ -181,6 +181,7 @@ export {
   type Permissions,
   type PolicyLayer,
   type RuleEntry,
+  restrict,
 } from './policy/index.ts';
 export {
   type Answer,

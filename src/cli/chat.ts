@@ -2,7 +2,6 @@ import type { AgentOptions } from '../agent/index.ts';
 import type { Identity } from '../contracts/index.ts';
 import { refuseAsker } from '../dispatch/index.ts';
 import { terminalAsker } from '../host/index.ts';
-import { resolveModel } from '../models/index.ts';
 import { BridleError, printable } from '../tools/index.ts';
 import type { ChatContext } from './chat/chat-context.ts';
 import { ChatSession } from './chat/chat-session.ts';
@@ -15,12 +14,13 @@ import { sessionRules } from './chat/session-rules.ts';
 import { findSession, listSessions, sessionsDir } from './chat/sessions.ts';
 import { type TerminalLoop, terminalLoop } from './chat/terminal-loop.ts';
 import { turnView } from './chat/turn-view.ts';
+import { MAIN_AGENT } from './agent-option.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
 import { closingOnAbort, interruptible } from './interrupt.ts';
 import { flag, numberOption, stringOption } from './parse.ts';
-import { HOW_TO_ALLOW, hiddenByPlan, systemFor } from './run.ts';
+import { chosenModel, HOW_TO_ALLOW, hiddenByPlan, modelFor, systemFor } from './run.ts';
 import { styleFor } from './style.ts';
-import { isAttended, openWorkspace, reasonLine } from './workspace.ts';
+import { isAttended, openWorkspace, reasonLine, type Workspace } from './workspace.ts';
 
 /** `bridle chat [--continue | --resume [ID]]`. */
 export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number> {
@@ -39,19 +39,20 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
 /** What the options say, read before anything is started. */
 async function settings(parsed: ParsedCommand, io: CommandIo) {
   const turns = numberOption(parsed, 'max-turns');
-  const spec = stringOption(parsed, 'model') ?? (io.env.BRIDLE_MODEL || undefined);
-  const name = stringOption(parsed, 'agent') ?? 'main';
+  const name = stringOption(parsed, 'agent') ?? MAIN_AGENT;
   const who: Identity = { agent: name, via: 'terminal' };
   return {
-    model: await resolveModel(spec ?? 'offline'),
-    isDefault: spec === undefined,
+    chosen: await chosenModel(parsed, io),
     who,
-    limits: turns ? { turns } : {},
+    limitsFor: (agent: Workspace['agent']) => {
+      const most = turns ?? agent?.maxTurns;
+      return most === undefined ? {} : { turns: most };
+    },
   };
 }
 
 async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number> {
-  const { model, isDefault, who, limits } = await settings(parsed, io);
+  const { chosen, who, limitsFor } = await settings(parsed, io);
   const style = styleFor(io.stderr, io.env);
   const screen = openScreen(io);
   let loop: TerminalLoop | undefined;
@@ -71,21 +72,23 @@ async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number>
     const workspace = await openWorkspace(parsed, io, signal, editor);
     const view = turnView(screen, style, true);
     const rules = sessionRules(workspace.project.layers, workspace.compiled.mode);
+    const policy = workspace.narrow(rules.policy);
     const agent: ChatAgent = {
       name: who.agent,
       via: 'terminal',
       sources: workspace.sources,
-      policy: rules.policy,
+      policy,
       asker: terminalAsker({ prompter: editor, always: rules.always }),
       input: workspace.input,
-      system: systemFor(workspace.project.root),
-      limits,
+      system: systemFor(workspace.project.root, workspace.agent),
+      limits: limitsFor(workspace.agent),
       recorder: view.recorder,
     };
     const { root } = workspace.project;
     const dir = sessionsDir(io);
     let session: ChatSession | undefined;
     try {
+      const { model, isDefault } = await modelFor(workspace.agent, chosen);
       if (workspace.servers.length > 0) screen.lines(style.dim('starting the servers…'));
       const opened = await closingOnAbort(signal, workspace.close, () =>
         ChatSession.open({ agent, dir, project: root }, model),
@@ -102,7 +105,7 @@ async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number>
       const chat: ChatContext = {
         session: opened,
         workspace,
-        policy: rules.policy,
+        policy,
         who,
         view,
         style,
@@ -135,7 +138,7 @@ async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number>
 type ChatAgent = Omit<AgentOptions, 'model' | 'askUser'>;
 
 async function inPipe(parsed: ParsedCommand, io: CommandIo): Promise<number> {
-  const { model, who, limits } = await settings(parsed, io);
+  const { chosen, who, limitsFor } = await settings(parsed, io);
   if (flag(parsed, 'resume') && parsed.positionals.length === 0) {
     throw new BridleError('usage', '--resume needs the id of a session where nobody can be asked.', {
       hint: '--continue takes the last one of this folder.',
@@ -153,14 +156,15 @@ async function inPipe(parsed: ParsedCommand, io: CommandIo): Promise<number> {
       policy: workspace.compiled.policy,
       asker: refuseAsker(HOW_TO_ALLOW),
       input: workspace.input,
-      system: systemFor(workspace.project.root),
-      limits,
+      system: systemFor(workspace.project.root, workspace.agent),
+      limits: limitsFor(workspace.agent),
       recorder: view.recorder,
     };
     const { root } = workspace.project;
     const dir = sessionsDir(io);
     let session: ChatSession | undefined;
     try {
+      const { model } = await modelFor(workspace.agent, chosen);
       session = await closingOnAbort(signal, workspace.close, () =>
         ChatSession.open({ agent, dir, project: root }, model),
       );

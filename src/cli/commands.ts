@@ -24,7 +24,7 @@ const RUN_OPTIONS = {
     help: "allow matching tools in this run, e.g. 'mcp__fs__*' (repeatable)",
   },
   mode: { type: 'string', value: 'MODE', help: 'default, plan, dontAsk, acceptEdits or bypassPermissions' },
-  agent: { type: 'string', value: 'NAME', help: 'the name the agent acts under (default: main)' },
+  agent: { type: 'string', value: 'NAME', help: "as the agent that a file describes; see 'bridle agents list'" },
   'max-turns': { type: 'string', value: 'N', help: 'stop after N requests to the model (default: 50)' },
 } as const satisfies Record<string, OptionSpec>;
 
@@ -111,6 +111,21 @@ export const COMMANDS: readonly CommandSpec[] = [
     positionals: [1, Number.POSITIVE_INFINITY],
     verbs: MCP_VERBS,
     load: () => import('./mcp.ts'),
+  },
+  {
+    name: 'agents',
+    summary: 'list the agents that files describe, and show what one is told and may use',
+    usage: 'list | show <name>',
+    details:
+      'Reads .claude/agents of this project, and your own: agents in the folder of your settings, and ~/.claude/agents.\n' +
+      "Nothing is started, and nothing is trusted by looking. 'bridle run --agent NAME' uses one.",
+    options: { json: JSON_OPTION },
+    examples: [
+      ['bridle agents list', 'those that there are, and why a file is none'],
+      ['bridle agents show reviewer', 'its tools and its instructions'],
+    ],
+    positionals: [1, 2],
+    load: () => import('./agents.ts'),
   },
   {
     name: 'tools',

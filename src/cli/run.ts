@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type Agent, type AgentOptions, createAgent, type RunResult } from '../agent/index.ts';
-import type { Reason } from '../contracts/index.ts';
+import type { Model, Reason } from '../contracts/index.ts';
 import { createTrace, refuseAsker, type Trace } from '../dispatch/index.ts';
-import { terminalAsker } from '../host/index.ts';
+import { type AgentFile, terminalAsker } from '../host/index.ts';
 import { resolveModel } from '../models/index.ts';
 import { stateDir } from '../store/index.ts';
 import { BridleError, printable } from '../tools/index.ts';
+import { MAIN_AGENT } from './agent-option.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
 import { counted } from './counted.ts';
 import { EXIT } from './exit-code.ts';
@@ -29,9 +30,8 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
     tokens: numberOption(parsed, 'max-tokens'),
     costUsd: numberOption(parsed, 'max-cost', 'number'),
   };
-  const spec = stringOption(parsed, 'model') ?? (io.env.BRIDLE_MODEL || undefined);
-  const model = await resolveModel(spec ?? 'offline');
-  const name = stringOption(parsed, 'agent') ?? 'main';
+  const chosen = await chosenModel(parsed, io);
+  const name = stringOption(parsed, 'agent') ?? MAIN_AGENT;
   const quiet = flag(parsed, 'quiet');
   const style = styleFor(io.stderr, io.env);
 
@@ -39,7 +39,8 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
     const workspace = await openWorkspace(parsed, io, signal);
     let trace: Trace | undefined;
     try {
-      if (spec === undefined && !quiet) {
+      const { model, isDefault } = await modelFor(workspace.agent, chosen);
+      if (isDefault && !quiet) {
         io.stderr.write(style.dim('model: the offline planner, no language model (--model claude-… for a real one)\n'));
       }
       trace = await createTrace({ dir: tracesDir(io), run: runId(), agent: name, model: model.id, task });
@@ -52,11 +53,15 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
         policy: workspace.compiled.policy,
         asker: workspace.prompter ? terminalAsker({ prompter: workspace.prompter }) : refuseAsker(HOW_TO_ALLOW),
         input: workspace.input,
-        system: systemFor(workspace.project.root),
+        system: systemFor(workspace.project.root, workspace.agent),
         trace,
         // The offline planner marks its questions itself; other models say so by calling a tool.
         askUser: model.id !== 'offline',
-        limits: Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined)),
+        limits: Object.fromEntries(
+          Object.entries({ ...limits, turns: limits.turns ?? workspace.agent?.maxTurns }).filter(
+            ([, value]) => value !== undefined,
+          ),
+        ),
         ...(steps && { onProgress: steps.onProgress, recorder: steps.recorder }),
       };
       const agent = await closingOnAbort(signal, workspace.close, () => createAgent(options));
@@ -96,8 +101,31 @@ function seconds(value: number | undefined): number | undefined {
   return value === undefined ? undefined : value * 1000;
 }
 
-export function systemFor(root: string): string {
+/** What the model is told: the agent's own instructions, where it has some. */
+export function systemFor(root: string, agent?: Pick<AgentFile, 'instructions'>): string {
+  if (agent && agent.instructions !== '') return `${agent.instructions}\n\nYou work in the folder ${root}.`;
   return `You help a person at a terminal, in the folder ${root}. Use the tools you have. When a fact that you need is missing, ask for it.`;
+}
+
+export interface ChosenModel {
+  readonly model: Model;
+  /** Said on the command line, so that no agent's file changes it. */
+  readonly isFlag: boolean;
+  /** Nobody chose one. */
+  readonly isDefault: boolean;
+}
+
+/** The model of `--model`, else of the environment, else the offline one; known before anything is asked or started. */
+export async function chosenModel(parsed: ParsedCommand, io: CommandIo): Promise<ChosenModel> {
+  const said = stringOption(parsed, 'model');
+  const spec = said ?? (io.env.BRIDLE_MODEL || undefined);
+  return { model: await resolveModel(spec ?? 'offline'), isFlag: said !== undefined, isDefault: spec === undefined };
+}
+
+/** The model that an agent's file names, unless the command line named one. */
+export async function modelFor(agent: AgentFile | undefined, chosen: ChosenModel): Promise<ChosenModel> {
+  if (chosen.isFlag || agent?.model === undefined) return chosen;
+  return { model: await resolveModel(agent.model), isFlag: false, isDefault: false };
 }
 
 /** How the command line spells the limits of a run. */

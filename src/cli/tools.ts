@@ -1,6 +1,7 @@
 import { type CatalogHandle, createCatalog } from '../catalog/index.ts';
 import type { Decision, Identity, ToolDefinition } from '../contracts/index.ts';
 import { BridleError, printable } from '../tools/index.ts';
+import { MAIN_AGENT } from './agent-option.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
 import { columns } from './help.ts';
 import { interruptible } from './interrupt.ts';
@@ -70,7 +71,7 @@ export async function withCatalog(
       await catalog.refresh(signal);
       signal.throwIfAborted();
       warn([...catalog.problems(), ...workspace.notes()], io);
-      const who: Identity = { agent: stringOption(parsed, 'agent') ?? 'main', via: 'terminal' };
+      const who: Identity = { agent: stringOption(parsed, 'agent') ?? MAIN_AGENT, via: 'terminal' };
       const status = await use({ catalog, workspace, who });
       catalog.close();
       return status;

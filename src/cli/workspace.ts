@@ -1,5 +1,6 @@
-import type { CallContext, Reason, Source } from '../contracts/index.ts';
+import type { CallContext, Policy, Reason, Source } from '../contracts/index.ts';
 import {
+  type AgentFile,
   CLIENT_CAPABILITIES,
   linePrompter,
   loadProject,
@@ -12,6 +13,7 @@ import {
 import { connectHttp, connectStdio } from '../mcp/client/index.ts';
 import { type CompiledPolicy, compilePolicy, MODES } from '../policy/index.ts';
 import { BridleError, printable } from '../tools/index.ts';
+import { agentNamed, modeFor, policyFor } from './agent-option.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
 import { flag, listOption, stringOption } from './parse.ts';
 import { styleFor } from './style.ts';
@@ -20,7 +22,12 @@ import { type WorkspaceServer, workspaceServer } from './workspace-server.ts';
 /** The project at hand, ready for an agent: its servers as sources (nothing is started yet) and its rules compiled. */
 export interface Workspace {
   readonly project: Project;
+  /** The rules as they hold for the agent. */
   readonly compiled: CompiledPolicy;
+  /** The one that `--agent` names; undefined: the main one. */
+  readonly agent: AgentFile | undefined;
+  /** Takes from another policy what the agent doesn't have. */
+  narrow(policy: Policy): Policy;
   readonly sources: readonly Source[];
   readonly servers: readonly WorkspaceServer[];
   /** The person at the terminal; undefined where nobody can be asked. */
@@ -37,7 +44,7 @@ export interface Workspace {
  * Reads the project of the folder that the command was run in, settles its trust, and prints every warning.
  *
  * @param prompter the person, where the command has its own way to talk with them
- * @throws BridleError `project_not_trusted`, `config_…`, and `usage` for a rule or mode on the command line that can't
+ * @throws BridleError `project_not_trusted`, `config_…`, `agent_unknown`, `agent_unusable`, and `usage` for a rule or mode on the command line that can't
  *   be read
  */
 export async function openWorkspace(
@@ -49,6 +56,7 @@ export async function openWorkspace(
   const mode = stringOption(parsed, 'mode');
   // Before anybody is asked about trust.
   if (mode !== undefined) refuseBadFlags(compilePolicy([], { mode }).problems, mode);
+  const name = stringOption(parsed, 'agent');
   const project = await loadProject({
     cwd: io.cwd,
     env: io.env,
@@ -57,11 +65,16 @@ export async function openWorkspace(
     trustProject: flag(parsed, 'trust-project'),
     signal,
     ...(mode !== undefined && { mode }),
+    ...(name !== undefined && { agent: name }),
     ...(prompter && { askTrust: trustPrompt(prompter) }),
   });
-  const compiled = compilePolicy(project.layers, project.mode === undefined ? {} : { mode: project.mode });
+  const agent = agentNamed(name, project);
+  const modeInForce = modeFor(agent, project.mode);
+  const rules = compilePolicy(project.layers, modeInForce === undefined ? {} : { mode: modeInForce });
+  const narrow = (policy: Policy) => policyFor(agent, policy);
+  const compiled = { ...rules, policy: narrow(rules.policy) };
   refuseBadFlags(compiled.problems, mode);
-  warn([...project.warnings, ...compiled.problems], io);
+  warn([...project.warnings, ...compiled.problems, ...(agent?.warnings ?? [])], io);
   for (const { key, reasons } of project.notStarted) {
     // Whoever disabled a server knows that it doesn't start; `tools list --json` and `explain` still say so.
     for (const reason of reasons.filter(({ code }) => code !== 'disabled'))
@@ -87,6 +100,8 @@ export async function openWorkspace(
   return {
     project,
     compiled,
+    agent,
+    narrow,
     prompter,
     servers,
     input,

@@ -33,6 +33,12 @@ export async function readConfigFile(path: string, maxBytes = MAX_CONFIG_BYTES):
   return bytes && parseConfig(path, decode(path, bytes));
 }
 
+/** A text file in UTF-8, under the same limits and errors as a configuration. */
+export async function readTextFile(path: string, maxBytes: number): Promise<string | undefined> {
+  const bytes = await readBytes(path, maxBytes);
+  return bytes && decode(path, bytes);
+}
+
 /** The part of `readConfigFile` after the bytes; same errors. */
 export function parseConfig(path: string, text: string): ConfigFile {
   const errors: ParseError[] = [];
@@ -95,12 +101,12 @@ async function readBytes(path: string, maxBytes: number): Promise<Buffer | undef
 function regularFile<T extends { isFile(): boolean; isDirectory(): boolean }>(path: string, stats: T): T {
   if (stats.isFile()) return stats;
   const what = stats.isDirectory() ? 'a folder' : 'not a regular file';
-  throw new BridleError('config_not_a_file', `${path} is ${what}; a JSON file is expected there.`);
+  throw new BridleError('config_not_a_file', `${path} is ${what}; a file is expected there.`);
 }
 
 function tooLarge(path: string, maxBytes: number): BridleError {
   return new BridleError('config_too_large', `${path} is larger than ${maxBytes} bytes.`, {
-    hint: 'A configuration this large is most likely another file under that name.',
+    hint: 'A file of settings this large is most likely another file under that name.',
   });
 }
 

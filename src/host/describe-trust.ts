@@ -1,6 +1,8 @@
-import { sha256 } from '../tools/index.ts';
+import { relative } from 'node:path';
+import type { AgentFile } from './agents/agent-file.ts';
 import type { BridleFile } from './bridle-json.ts';
 import type { ConfigFile } from './config-file.ts';
+import { sha256 } from '../tools/index.ts';
 import { type HttpEntry, hostOf, isOpenHttp } from './http-entry.ts';
 import type { McpEntry, McpFile, StdioEntry } from './mcp-json.ts';
 import type { NamedFile } from './named-files.ts';
@@ -11,7 +13,7 @@ import { shellLine, visibleText } from './visible-text.ts';
 
 /** One thing that a project would do or loosen once it is trusted. */
 export interface TrustItem {
-  readonly kind: 'server' | 'program' | 'allow' | 'preview';
+  readonly kind: 'server' | 'program' | 'allow' | 'preview' | 'agent';
   /** Unique within the project, e.g. `server fs`. */
   readonly name: string;
   readonly hash: string;
@@ -29,7 +31,10 @@ export interface TrustRequest {
   readonly gone: readonly string[];
   /** What to remember when the answer is yes. */
   readonly record: Omit<TrustRecord, 'at'>;
-  /** Whether the last approval covers all of this, file by file and item by item. */
+  /**
+   * Whether the last approval covers all of this, file by file and item by item. Agents don't count unless one of the
+   * project's is asked for: until somebody names it, a file that describes one does nothing.
+   */
   readonly covered: boolean;
 }
 
@@ -50,10 +55,11 @@ const CREDENTIAL = /TOKEN|SECRET|PASSWORD|_KEY$/i;
 
 /**
  * What would be trusted: each server's command whole, the variables it is given and takes, each allow rule, each
- * preview.
+ * preview, each agent file to its last line.
  *
  * @param known the last approval of this folder, if any
  * @param programs files of the project that servers' commands run or read
+ * @param agents those of the project, and whether one of them is about to be used
  */
 export function describeTrust(
   root: string,
@@ -61,11 +67,13 @@ export function describeTrust(
   read: { readonly mcp?: McpFile | undefined; readonly bridle?: BridleFile | undefined },
   known: TrustRecord | undefined,
   programs: readonly NamedFile[] = [],
+  agents: { readonly files: readonly AgentFile[]; readonly isAsked: boolean } = { files: [], isAsked: false },
 ): TrustRequest {
   const drafts = [
     ...(read.mcp?.entries ?? []).flatMap(serverItem),
     ...programs.map(programItem),
     ...(read.bridle ? bridleItems(read.bridle) : []),
+    ...agents.files.map((agent) => agentItem(agent, root)),
   ];
   const items = drafts.map((draft) => ({ ...draft, state: stateOf(draft, known) }));
   const hashes = new Map<string, string>();
@@ -74,12 +82,13 @@ export function describeTrust(
   const names = new Set(items.map(({ name }) => name));
   const sameFiles =
     known?.files.size === hashes.size && [...hashes].every(([name, hash]) => known.files.get(name) === hash);
+  const needed = items.filter(({ kind }) => kind !== 'agent' || agents.isAsked);
   return {
     root,
     items,
     gone: [...(known?.items.keys() ?? [])].filter((name) => !names.has(name)),
     record: { path: root, files: hashes, items: new Map(items.map(({ name, hash }) => [name, hash])) },
-    covered: items.length === 0 || (sameFiles && items.every(({ state }) => state === 'same')),
+    covered: needed.length === 0 || (sameFiles && needed.every(({ state }) => state === 'same')),
   };
 }
 
@@ -118,6 +127,27 @@ function programItem({ path, hash, servers }: NamedFile): Draft {
   const of = servers.map((key) => shellLine([key])).join(', ');
   const lines = [`file ${shellLine([path])} of this folder, which the command of ${of} runs or reads`];
   return { kind: 'program', name: visibleText(`file ${path}`), hash, lines };
+}
+
+/** The name under which an agent file of the project is trusted. */
+export function agentItemName({ source }: Pick<AgentFile, 'source'>, root: string): string {
+  return visibleText(`agent file ${relative(root, source.file)}`);
+}
+
+function agentItem(agent: AgentFile, root: string): Draft {
+  const { name, hash, tools, model, text } = agent;
+  const uses =
+    tools.kind === 'named' ? tools.patterns.join(', ') : tools.kind === 'inherit' ? 'all that you have' : 'none';
+  const lines = [
+    `agent ${shellLine([name])}, when you ask for it, is told by ${shellLine([relative(root, agent.source.file)])}:`,
+    ...text
+      .trimEnd()
+      .split(/\r?\n/)
+      .map((line) => `  | ${visibleText(line)}`),
+    visibleText(`  its tools: ${uses}`),
+    ...(model === undefined ? [] : [visibleText(`  its model: ${model}`)]),
+  ];
+  return { kind: 'agent', name: agentItemName(agent, root), hash, lines };
 }
 
 function stdioLines(entry: StdioEntry): readonly string[] {

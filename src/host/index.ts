@@ -3,6 +3,8 @@
  * text; what tightens holds at once. Files that people already have are read as they are, and what is odd is said.
  */
 
+export type { AgentFile, AgentTools } from './agents/agent-file.ts';
+export type { ListedAgent } from './agents/settle-agents.ts';
 export { parseJsonc } from './config-tree.ts';
 export type { TrustItem, TrustRequest } from './describe-trust.ts';
 export { type ImportOptions, type ImportReport, importServers, type TakenServer } from './import/import-servers.ts';

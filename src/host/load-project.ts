@@ -3,9 +3,11 @@ import type { Reason } from '../contracts/index.ts';
 import type { PolicyLayer } from '../policy/index.ts';
 import { configDir, stateDir } from '../store/index.ts';
 import { BridleError } from '../tools/index.ts';
+import { readAgents } from './agents/load-agents.ts';
+import { type ListedAgent, settleAgents } from './agents/settle-agents.ts';
 import { type BridleFile, readBridleFile } from './bridle-json.ts';
 import { readConfigFile } from './config-file.ts';
-import { describeTrust, type TrustRequest } from './describe-trust.ts';
+import { agentItemName, describeTrust, type TrustRequest } from './describe-trust.ts';
 import { variablesOf } from './expand.ts';
 import {
   groupOf,
@@ -35,6 +37,8 @@ export interface LoadProjectOptions {
   readonly allow?: readonly string[];
   /** The person's choice of mode; beats the one in their own `bridle.json`. */
   readonly mode?: string;
+  /** The agent that is about to be used: where it is one of the project's, its file has to be trusted too. */
+  readonly agent?: string;
   /** Trust the project for this run, without remembering it. */
   readonly trustProject?: boolean;
   /** Asks about trust. Without one, an earlier approval is needed. */
@@ -62,6 +66,8 @@ export interface Project {
   /** Undefined: nobody chose one. */
   readonly mode?: string;
   readonly previews: readonly PreviewMapping[];
+  /** Every agent file there is; those that are `ready` may be used. */
+  readonly agents: readonly ListedAgent[];
   readonly warnings: readonly Reason[];
   readonly trusted: boolean;
   /** What the project's files ask for, whether it is trusted or not. */
@@ -95,10 +101,14 @@ export async function loadProject(options: LoadProjectOptions): Promise<Project>
   const named = await readNamed(options);
   const { groups: own, off } = await readPlaces(serverPlaces(root, options), options.plugins ?? []);
   const variables = variablesOf(options.env, root);
-  const described = { mcp: read.mcp?.file, bridle: read.bridle };
   const everywhere = [...own.managed, ...own.user, ...own.plugin].flatMap(({ file }) => file.entries);
   const programs = await namedFiles([...(read.mcp?.file.entries ?? []), ...everywhere], root, variables);
-  const { trust, trusted } = await settleTrust(options, root, files, described, programs);
+  const agents = await readAgents({ root, env: options.env, configDir: options.configDir ?? configDir(options.env) });
+  const ofProject = agents.agents.filter(({ scope }) => scope === 'project');
+  const asked = { files: ofProject, isAsked: ofProject.some(({ name }) => name === options.agent) };
+  const known = await trustStore(options.stateDir ?? stateDir(options.env)).get(root);
+  const described = describeTrust(root, files, { mcp: read.mcp?.file, bridle: read.bridle }, known, programs, asked);
+  const { trust, trusted, isNew } = await settleTrust(options, described);
 
   const layers: PolicyLayer[] = [];
   if (user && userFile) layers.push(layerOf('user', userFile.path, user, true));
@@ -123,6 +133,10 @@ export async function loadProject(options: LoadProjectOptions): Promise<Project>
     layers,
     ...(mode !== undefined && { mode }),
     previews: previewMappings(user?.previews ?? [], trusted ? (read.bridle?.previews ?? []) : []),
+    agents: settleAgents(agents, (agent) => {
+      const name = agentItemName(agent, root);
+      return isNew || (trusted && trust.items.some((item) => item.name === name && item.state === 'same'));
+    }),
     warnings: [
       ...(user?.warnings ?? []),
       ...(read.bridle?.warnings ?? []),
@@ -156,20 +170,24 @@ async function readNamed({ cwd, mcpConfigFiles }: LoadProjectOptions): Promise<r
 
 async function settleTrust(
   options: LoadProjectOptions,
-  root: string,
-  files: Parameters<typeof describeTrust>[1],
-  read: Parameters<typeof describeTrust>[2],
-  programs: Parameters<typeof describeTrust>[4],
-): Promise<{ readonly trust: TrustRequest; readonly trusted: boolean }> {
-  const store = trustStore(options.stateDir ?? stateDir(options.env));
-  const trust = describeTrust(root, files, read, await store.get(root), programs);
-  if (trust.covered || options.trustProject === true) return { trust, trusted: true };
+  trust: TrustRequest,
+): Promise<{
+  readonly trust: TrustRequest;
+  readonly trusted: boolean;
+  /** All of it was agreed to just now. */
+  readonly isNew: boolean;
+}> {
+  if (options.trustProject === true) return { trust, trusted: true, isNew: true };
+  if (trust.covered) return { trust, trusted: true, isNew: false };
   if (options.askTrust) {
     const trusted = await options.askTrust(trust, options.signal ?? new AbortController().signal);
-    if (trusted) await store.put({ ...trust.record, at: new Date().toISOString() });
-    return { trust, trusted };
+    if (trusted) {
+      const store = trustStore(options.stateDir ?? stateDir(options.env));
+      await store.put({ ...trust.record, at: new Date().toISOString() });
+    }
+    return { trust, trusted, isNew: trusted };
   }
-  if (options.untrusted === 'leave') return { trust, trusted: false };
+  if (options.untrusted === 'leave') return { trust, trusted: false, isNew: false };
   throw new BridleError(
     'project_not_trusted',
     `Nobody has agreed yet to what this folder starts.\n${trustText(trust)}`,

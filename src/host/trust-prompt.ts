@@ -32,6 +32,7 @@ const KINDS: Readonly<Record<TrustItem['kind'], string>> = {
   program: 'file',
   allow: 'allow rule',
   preview: 'preview',
+  agent: 'agent',
 };
 
 function counted(items: readonly TrustItem[]): string {

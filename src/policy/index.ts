@@ -20,4 +20,5 @@ export { allowAll } from './allow-all.ts';
 export { type CompiledPolicy, type CompileOptions, compilePolicy } from './compile-policy.ts';
 export type { ConditionalRule, Permissions, PolicyLayer, RuleEntry, RuleKind } from './layer.ts';
 export { MODES, type Mode } from './mode.ts';
+export { restrict, restrictionProblems } from './restrict.ts';
 export { ruleFor } from './rule-set.ts';
