@@ -163,10 +163,11 @@ describe('trust', () => {
 describe('bridle run', () => {
   const refund = 'Please refund order O-104.';
 
-  test('refunds an order after a person has seen the amount and said yes', async () => {
-    const { status, stdout, stderr } = await bridle(['run', refund], at(shop, { types: ['y', 'y'] }));
+  test('refunds an order after a person has seen the amount, said yes, and confirmed it to the shop', async () => {
+    const { status, stdout, stderr } = await bridle(['run', refund], at(shop, { types: ['y', 'y', 'y', 'y'] }));
     expect(stderr).toContain('"amount": "1250.00"');
     expect(stderr).toContain('"currency": "USD"');
+    expect(stderr).toContain('Refund 1250.00 USD of order O-104?');
     expect(stdout).toMatch(/1250\.00/);
     expect(stdout).toMatch(/RF-\d+/);
     expect(status).toBe(0);
@@ -175,6 +176,12 @@ describe('bridle run', () => {
   test('does not refund when the person says no, and tells the agent their words', async () => {
     const { stdout, stderr } = await bridle(['run', refund], at(shop, { types: ['y', 'n wait until Monday'] }));
     expect(stdout).toContain('wait until Monday');
+    expect(stdout + stderr).not.toMatch(/RF-\d+/);
+  });
+
+  test('does not refund when the call is allowed and the customer says no', async () => {
+    const { stdout, stderr } = await bridle(['run', refund], at(shop, { types: ['y', 'y', '/decline'] }));
+    expect(stdout).toContain('did not confirm');
     expect(stdout + stderr).not.toMatch(/RF-\d+/);
   });
 
@@ -264,7 +271,7 @@ describe('bridle run', () => {
 
 describe('bridle trace', () => {
   test('shows a run call by call, with decisions and facts, and lists it', async () => {
-    const here = at(shop, { types: ['y', 'y'] });
+    const here = at(shop, { types: ['y', 'y', 'y', 'y'] });
     await bridle(['run', 'Please refund order O-104.'], here);
     const list = await bridle(['trace', 'list'], { ...here, types: [] });
     expect(list.stdout).toMatch(/answered\s+4 calls\s+offline\s+Please refund order O-104\./);

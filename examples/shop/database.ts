@@ -22,6 +22,12 @@ const SCHEMA = `
     amount_cents INTEGER NOT NULL CHECK (amount_cents > 0),
     currency TEXT NOT NULL
   );
+  CREATE TABLE IF NOT EXISTS confirmation (
+    payment TEXT PRIMARY KEY REFERENCES payment (id),
+    amount_cents INTEGER NOT NULL,
+    currency TEXT NOT NULL,
+    confirmed_at TEXT NOT NULL
+  );
   CREATE TABLE IF NOT EXISTS refund (
     number INTEGER PRIMARY KEY,
     payment TEXT NOT NULL UNIQUE REFERENCES payment (id),

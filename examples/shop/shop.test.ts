@@ -1,14 +1,15 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ToolFailure } from 'bridle';
+import { type Json, type RawJson, ToolFailure } from 'bridle';
 import type { Database } from 'bridle/store';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openShopDatabase } from './database.ts';
 import { createShop, type Shop } from './shop.ts';
 import { shopTools } from './tools.ts';
 
 const NOW = new Date('2026-03-10T12:00:00.000Z');
+const WHO = { agent: 'test', via: 'library' } as const;
 const days = (count: number) => new Date(NOW.getTime() + count * 24 * 60 * 60_000);
 
 let dir: string;
@@ -20,6 +21,8 @@ beforeEach(async () => {
   file = join(dir, 'shop.db');
   database = await openShopDatabase(file, NOW);
   shop = createShop(database, 'customer-7', () => NOW);
+  // What the customer agreed to, for the tests of what comes after it.
+  shop.confirmRefund('TX-88', { amount_cents: 125_000, currency: 'USD' });
 });
 afterEach(() => {
   database.close();
@@ -117,6 +120,24 @@ describe('the shop', () => {
     other.close();
   });
 
+  test.each<[string, number, string]>([
+    ['another amount', 100, 'USD'],
+    ['another currency', 3_800, 'EUR'],
+  ])('a confirmation of %s is none', (_, amount_cents, currency) => {
+    expect(failureOf(() => shop.refund('TX-91'))).toMatch(
+      /not confirmed .*TX-91 over 38\.00 USD.*Nothing was refunded/,
+    );
+    shop.confirmRefund('TX-91', { amount_cents, currency });
+    expect(failureOf(() => shop.refund('TX-91'))).toContain('not confirmed');
+    expect(refundsOf(database)).toBe(0);
+  });
+
+  test("someone else's payment can't be confirmed", () => {
+    expect(failureOf(() => shop.confirmRefund('TX-93', { amount_cents: 8_900, currency: 'EUR' }))).toContain(
+      'not available',
+    );
+  });
+
   test('a shop that was opened before is not filled again', async () => {
     shop.refund('TX-88');
     const other = await openShopDatabase(file, days(1));
@@ -127,6 +148,43 @@ describe('the shop', () => {
 });
 
 describe('the tools', () => {
+  const refund = (args: Json, answer?: Json) => {
+    const tool = shopTools(shop).find(({ definition }) => definition.ref.tool === 'refund_transaction');
+    if (!tool) throw new Error('the shop refunds');
+    const input = vi.fn(async (_: RawJson) => answer ?? null);
+    const ctx = { callId: 'c', who: WHO, signal: new AbortController().signal, idleMs: 1, hardMs: 1 };
+    return { input, result: tool.call(args, answer === undefined ? ctx : { ...ctx, input }) };
+  };
+
+  test('the refund asks the customer, with the amount, and happens on a yes', async () => {
+    const { input, result } = refund({ transaction_id: 'TX-91' }, { action: 'accept', content: { refund: true } });
+    expect(await result).toMatchObject({ kind: 'result', isError: false });
+    expect(input.mock.calls[0]?.[0].text).toContain('Refund 38.00 USD of order O-105?');
+    expect(refundsOf(database)).toBe(1);
+    const again = refund({ transaction_id: 'TX-91' }, { action: 'decline' });
+    expect(await again.result).toMatchObject({ kind: 'result', isError: false });
+    expect(again.input).not.toHaveBeenCalled();
+  });
+
+  test.each<[string, Json | undefined]>([
+    ['says no', { action: 'accept', content: { refund: false } }],
+    ['declines', { action: 'decline' }],
+    ['gives no answer', { action: 'cancel' }],
+    ["can't be asked", undefined],
+  ])('nothing is refunded when the customer %s', async (_, answer) => {
+    expect(await refund({ transaction_id: 'TX-91' }, answer).result).toMatchObject({
+      kind: 'failure',
+      failure: { executed: 'not_executed' },
+    });
+    expect(refundsOf(database)).toBe(0);
+  });
+
+  test('a yes that the model writes into the arguments does not count', async () => {
+    const args = { transaction_id: 'TX-91', confirm: true, refund: true };
+    expect(await refund(args, { action: 'decline' }).result).toMatchObject({ kind: 'failure' });
+    expect(refundsOf(database)).toBe(0);
+  });
+
   test('none takes a customer or an amount', () => {
     for (const { definition } of shopTools(shop)) {
       const { properties } = definition.inputSchema as { properties: object };

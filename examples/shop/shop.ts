@@ -40,6 +40,9 @@ export interface Refund {
 export interface Shop {
   getOrder(orderId: string): Order;
   getTransaction(transactionId: string): Transaction;
+  /** Records that the customer wants exactly this payment refunded, with exactly this amount. */
+  confirmRefund(transactionId: string, agreed: Pick<Transaction, 'amount_cents' | 'currency'>): void;
+  /** Refuses without the customer's confirmation of this payment and amount. */
   refund(transactionId: string): Refund;
 }
 
@@ -122,6 +125,15 @@ export function createShop(database: Database, customer: string, now: () => Date
       };
     },
 
+    confirmRefund(transactionId, { amount_cents, currency }) {
+      transaction(database, () => {
+        const payment = findPayment(transactionId);
+        database
+          .prepare('INSERT OR REPLACE INTO confirmation VALUES (?, ?, ?, ?)')
+          .run(payment.id, amount_cents, currency, now().toISOString());
+      });
+    },
+
     refund(transactionId) {
       return transaction(database, () => {
         const payment = findPayment(transactionId);
@@ -144,6 +156,16 @@ export function createShop(database: Database, customer: string, now: () => Date
       throw new ToolFailure(
         `Order ${payment.order} was placed on ${payment.placedAt.slice(0, 10)}, outside the ${RETURN_DAYS}-day return ` +
           'window, so it can no longer be refunded. Nothing was refunded.',
+      );
+    }
+    const confirmed = database
+      .prepare('SELECT 1 FROM confirmation WHERE payment = ? AND amount_cents = ? AND currency = ?')
+      .get(payment.id, payment.cents, payment.currency);
+    if (confirmed === undefined) {
+      throw new ToolFailure(
+        `The customer has not confirmed the refund of ${payment.id} over ${inMainUnit(payment.cents)} ` +
+          `${payment.currency}. Nothing was refunded.`,
+        { category: 'permission' },
       );
     }
     const at = now().toISOString();

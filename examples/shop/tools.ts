@@ -1,4 +1,4 @@
-import { defineTool, type Tool } from 'bridle';
+import { type Ask, defineTool, type Tool, ToolFailure } from 'bridle';
 import { ORDER_STATUSES, type Shop } from './shop.ts';
 
 const ORDER_ID = { type: 'string', pattern: '^O-[0-9]+$', description: 'Number of the order, such as O-104.' } as const;
@@ -12,6 +12,19 @@ const AMOUNT = {
   amount: { type: 'string', description: 'The same amount in the main unit of the currency, such as 1250.00.' },
   currency: { type: 'string', description: 'ISO 4217 code.' },
 } as const;
+
+/** The customer's own word, by a form that the model has no part in: an argument that says yes would be the model's. */
+async function confirmed(ask: Ask, question: string): Promise<void> {
+  const answer = await ask(question, {
+    type: 'object',
+    properties: { refund: { type: 'boolean', title: 'Refund it' } },
+    required: ['refund'],
+  });
+  if (answer.action === 'accept' && answer.content.refund) return;
+  throw new ToolFailure('The customer did not confirm the refund. Nothing was refunded; do not ask again.', {
+    category: 'permission',
+  });
+}
 
 /** The tools of one customer's session. None takes a customer: whose orders these are isn't the model's to say. */
 export function shopTools(shop: Shop): readonly Tool[] {
@@ -74,8 +87,9 @@ export function shopTools(shop: Shop): readonly Tool[] {
         title: 'Refund a payment',
         description:
           'Refunds a payment transaction of the signed-in customer in full, to the means of payment it came from. ' +
-          'The amount is what was paid. A transaction is refunded once: asking again gives the same refund. Returns ' +
-          'the amount and the reference of the refund.',
+          'The amount is what was paid. The shop itself asks the customer to confirm it; there is no need to ask ' +
+          'before. A transaction is refunded once: asking again gives the same refund. Returns the amount and the ' +
+          'reference of the refund.',
         input: { type: 'object', properties: { transaction_id: TRANSACTION_ID }, required: ['transaction_id'] },
         output: {
           type: 'object',
@@ -92,7 +106,14 @@ export function shopTools(shop: Shop): readonly Tool[] {
         // Amount and currency are shown before it is approved, and they come from here, not from the model.
         preview: { tool: 'get_transaction', arguments: { transaction_id: '/transaction_id' } },
       },
-      ({ transaction_id }) => shop.refund(transaction_id),
+      async ({ transaction_id }, { ask }) => {
+        const payment = shop.getTransaction(transaction_id);
+        if (payment.refundable) {
+          await confirmed(ask, `Refund ${payment.amount} ${payment.currency} of order ${payment.order_id}?`);
+          shop.confirmRefund(transaction_id, payment);
+        }
+        return shop.refund(transaction_id);
+      },
     ),
   ];
 }

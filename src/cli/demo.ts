@@ -4,7 +4,15 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Agent, type AgentOptions, createAgent, type RunEnd } from '../agent/index.ts';
 import { createTrace, type Trace } from '../dispatch/index.ts';
-import { loadProject, previewsFor, type ScriptedAnswer, scriptedAsker } from '../host/index.ts';
+import {
+  CLIENT_CAPABILITIES,
+  loadProject,
+  previewsFor,
+  type ScriptedAnswer,
+  scriptedAsker,
+  scriptedPrompter,
+  serverRequests,
+} from '../host/index.ts';
 import { closeAll, connectStdio, mcpSource } from '../mcp/client/index.ts';
 import { compilePolicy } from '../policy/index.ts';
 import { BridleError, isBridleError, printable } from '../tools/index.ts';
@@ -24,20 +32,30 @@ interface Scene {
   readonly task: string;
   /** What the one who is asked says, in order. The words are printed before the scenes begin. */
   readonly answers: readonly ScriptedAnswer[];
+  /** What the shop's customer types into its form. */
+  readonly customer?: readonly string[];
   readonly ends: RunEnd;
 }
 
 const SCENES: readonly Scene[] = [
   {
-    title: 'A refund, asked about because a rule says so',
+    title: 'A refund, asked about because a rule says so, and confirmed to the shop by its customer',
     task: 'Please refund order O-104.',
     answers: [{ tool: 'refund_transaction', answer: 'allow' }],
+    customer: ['y', 'y'],
     ends: 'answered',
   },
   {
     title: 'The same kind of call, and this time the answer is no',
     task: 'Please refund order O-105.',
     answers: [{ tool: 'refund_transaction', answer: 'deny', reason: 'Not this one: the customer keeps it.' }],
+    ends: 'answered',
+  },
+  {
+    title: 'Allowed again, and now the customer says no to the shop: the model has no say in that',
+    task: 'Please refund order O-105.',
+    answers: [{ tool: 'refund_transaction', answer: 'allow' }],
+    customer: ['/decline'],
     ends: 'answered',
   },
   {
@@ -75,7 +93,15 @@ async function tour(io: CommandIo, signal: AbortSignal): Promise<number> {
     if (server.kind !== 'stdio') return [];
     return server.command === 'node' ? { ...server, command: process.execPath } : server;
   });
-  const connections = servers.map((server) => connectStdio(server, { projectRoot: project.root }));
+  const lines: string[] = [];
+  const input = serverRequests({
+    root: project.root,
+    prompter: scriptedPrompter(() => lines.shift(), io.stdout),
+    note: (text) => io.stderr.write(`${text}\n`),
+  });
+  const connections = servers.map((server) =>
+    connectStdio(server, { projectRoot: project.root, capabilities: CLIENT_CAPABILITIES, input }),
+  );
   const trace = await openTrace(io);
   try {
     await introduce(out, style, io);
@@ -90,6 +116,7 @@ async function tour(io: CommandIo, signal: AbortSignal): Promise<number> {
       ),
       policy,
       asker: scriptedAsker(asked, io.stdout),
+      input,
       ...(trace && { trace }),
       onProgress: steps.onProgress,
       recorder: steps.recorder,
@@ -105,6 +132,7 @@ async function tour(io: CommandIo, signal: AbortSignal): Promise<number> {
     let wrong = 0;
     for (const [index, scene] of SCENES.entries()) {
       if (signal.aborted) break;
+      lines.splice(0, lines.length, ...(scene.customer ?? []));
       wrong += (await play(agent, scene, index + 1, signal, out, style)) ? 0 : 1;
     }
     await agent.close();
@@ -149,6 +177,7 @@ async function introduce(out: (text?: string) => void, style: Style, io: Command
     for (const { tool, answer, reason } of scene.answers) {
       out(`  "${scene.task}" → ${tool}: ${answer}${reason ? ` (${reason})` : ''}`);
     }
+    if (scene.customer) out(`  "${scene.task}" → the shop's form: ${scene.customer.join(', ')}`);
   }
   out();
 }

@@ -24,6 +24,7 @@ export { type PreviewMapping, previewsFor } from './previews.ts';
 export { linePrompter, oneAtATime, type Prompter } from './prompter.ts';
 export { questionText } from './question-text.ts';
 export { type ScriptedAnswer, scriptedAsker } from './scripted-asker.ts';
+export { scriptedPrompter } from './scripted-prompter.ts';
 export type { HttpServerEntry, ServerEntry, StdioServerEntry } from './server-entry.ts';
 export { OWN_SCOPES, type OwnScope, type ServerPlaces, type ServerScope } from './server-places.ts';
 export { CLIENT_CAPABILITIES, type ServerRequestsOptions, serverRequests } from './server-requests.ts';

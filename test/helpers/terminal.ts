@@ -17,6 +17,9 @@ export interface Terminal {
   readonly columns?: number;
 }
 
+/** What a question ends with: one of yes and no, a field of a form, and the form as a whole. */
+const QUESTION = /\[y\/n\] $|\n: $|change that\. $/i;
+
 /** Runs a command in this process, as a shell would, with its own streams; a person at the keyboard if asked for. */
 export async function bridle(args: readonly string[], { cwd, env, types, columns }: Terminal): Promise<Ran> {
   const stdin = stream(types !== undefined);
@@ -29,7 +32,7 @@ export async function bridle(args: readonly string[], { cwd, env, types, columns
   });
   stderr.on('data', (chunk: Buffer) => {
     said.stderr += chunk.toString();
-    if (!/\[y\/n\] $/i.test(said.stderr)) return;
+    if (!QUESTION.test(said.stderr)) return;
     // The asker drops what was typed before its question was shown, so the answer comes a moment later.
     setTimeout(() => {
       const line = left.shift();

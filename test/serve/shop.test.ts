@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { loadProject } from 'bridle/host';
 import { openDatabase } from 'bridle/store';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { connect, KINDS, type TestClient } from './clients.ts';
+import { connect, type Hooks, type Kind, KINDS, type TestClient } from './clients.ts';
 
 const SERVER = fileURLToPath(new URL('../../dist/examples/shop/server.js', import.meta.url));
 const PROJECT = fileURLToPath(new URL('../../examples/shop', import.meta.url));
@@ -24,30 +24,52 @@ describe('the server of the shop example', () => {
     for (const client of clients.splice(0)) await client.close();
   });
 
-  async function signedIn(customer: string, kind: (typeof KINDS)[number] = 'v1'): Promise<TestClient> {
-    const client = await connect(kind, {
-      script: SERVER,
-      env: { SHOP_DB: join(dir, 'live.db'), SHOP_CUSTOMER: customer },
-    });
+  async function signedIn(customer: string, kind: Kind = 'v1', hooks: Hooks = {}): Promise<TestClient> {
+    const client = await connect(
+      kind,
+      {
+        script: SERVER,
+        env: { SHOP_DB: join(dir, 'live.db'), SHOP_CUSTOMER: customer },
+      },
+      hooks,
+    );
     clients.push(client);
     return client;
   }
 
-  test.each(KINDS)('refunds once for a %s client, whose preview names the payment', async (kind) => {
-    const client = await signedIn('customer-7', kind);
-    const refund = (await client.list()).find((tool) => tool.name === 'refund_transaction');
-    expect(refund?._meta).toEqual({
-      'bridle/preview': { tool: 'get_transaction', arguments: { transaction_id: '/transaction_id' } },
-    });
-    const order = (await client.call('get_order', { order_id: 'O-104' })).structuredContent as {
-      transaction_id: string;
-    };
-    const { transaction_id } = order;
-    const first = await client.call('refund_transaction', { transaction_id });
-    expect(first.structuredContent).toMatchObject({ amount: '1250.00', currency: 'USD', reference: 'RF-1001' });
-    expect((await client.call('refund_transaction', { transaction_id })).structuredContent).toEqual(
-      first.structuredContent,
-    );
+  test.each(KINDS)(
+    'refunds once for a %s client whose person agrees, and whose preview names the payment',
+    async (kind) => {
+      const asked: string[] = [];
+      const answer = (message: string) => {
+        asked.push(message);
+        return { refund: true };
+      };
+      const client = await signedIn('customer-7', kind, { answer });
+      const refund = (await client.list()).find((tool) => tool.name === 'refund_transaction');
+      expect(refund?._meta).toEqual({
+        'bridle/preview': { tool: 'get_transaction', arguments: { transaction_id: '/transaction_id' } },
+      });
+      const order = (await client.call('get_order', { order_id: 'O-104' })).structuredContent as {
+        transaction_id: string;
+      };
+      const { transaction_id } = order;
+      const first = await client.call('refund_transaction', { transaction_id });
+      expect(first.structuredContent).toMatchObject({ amount: '1250.00', currency: 'USD', reference: 'RF-1001' });
+      expect((await client.call('refund_transaction', { transaction_id })).structuredContent).toEqual(
+        first.structuredContent,
+      );
+      expect(asked).toEqual(['Refund 1250.00 USD of order O-104?']);
+    },
+  );
+
+  test.each(KINDS)('refunds nothing for a %s client whose person says no', async (kind) => {
+    const client = await signedIn('customer-7', kind, { answer: { refund: false } });
+    const result = await client.call('refund_transaction', { transaction_id: 'TX-88' });
+    expect(result).toMatchObject({ isError: true });
+    expect(JSON.stringify(result.content)).toContain('Nothing was refunded');
+    const { structuredContent } = await client.call('get_order', { order_id: 'O-104' });
+    expect(structuredContent).toMatchObject({ status: 'delivered' });
   });
 
   test.each(KINDS)('tells a %s client the name and version that its author gave it', async (kind) => {
@@ -67,7 +89,11 @@ describe('the server of the shop example', () => {
       {
         id: 1,
         method: 'initialize',
-        params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'race', version: '1' } },
+        params: {
+          protocolVersion: '2025-11-25',
+          capabilities: { elicitation: {} },
+          clientInfo: { name: 'race', version: '1' },
+        },
       },
       { id: 2, method: 'tools/call', params: { name: 'refund_transaction', arguments: { transaction_id: 'TX-88' } } },
     ];
@@ -79,10 +105,22 @@ describe('the server of the shop example', () => {
         out += text;
       });
       for (const message of ask) child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
-      while (!out.includes('"id":2')) await once(child.stdout, 'data');
+      // The customer's yes, to a request with an id of the server's own.
+      const asked = () => out.split('\n').find((line) => line.endsWith('}') && line.includes('elicitation/create'));
+      let answered = false;
+      while (!out.includes('"id":2') || !out.includes('structuredContent')) {
+        const question = asked();
+        if (question !== undefined && !answered) {
+          answered = true;
+          const { id } = JSON.parse(question) as { id: number };
+          const result = { action: 'accept', content: { refund: true } };
+          child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, result })}\n`);
+        }
+        await once(child.stdout, 'data');
+      }
       child.stdin.end();
       await once(child, 'exit');
-      const answer = out.split('\n').find((line) => line.includes('"id":2')) ?? '';
+      const answer = out.split('\n').find((line) => line.includes('structuredContent')) ?? '';
       return (JSON.parse(answer) as { result: { structuredContent: unknown } }).result.structuredContent;
     };
     const refunds = await Promise.all([race(), race(), race(), race()]);
