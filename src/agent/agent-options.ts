@@ -1,4 +1,4 @@
-import type { CatalogHandle } from '../catalog/index.ts';
+import type { CatalogHandle, ReadyOptions } from '../catalog/index.ts';
 import type {
   Asker,
   CallContext,
@@ -92,6 +92,12 @@ export interface AgentOptions {
   readonly toolChoice?: ToolChoice;
   /** Offers the model a tool `ask_user`, so that a question ends a run as `asked`. Default false. */
   readonly askUser?: boolean;
+  /**
+   * How long the agent waits for its `sources` before it is there: at most `ms` milliseconds, and until `enough` aborts.
+   * The tools of one that takes longer come to the end of the list as soon as they are there, and the model is told what
+   * is missing and what has come. Default: every source is waited for.
+   */
+  readonly ready?: Omit<ReadyOptions, 'signal'>;
   /** Gives up the first listing of `sources`, such as a server that hangs at its start. It has no say in later runs. */
   readonly signal?: AbortSignal;
   /** Longest silence of the model in milliseconds. Default 10 minutes. */

@@ -20,6 +20,7 @@ import type { RunEvent, RunResult } from './events.ts';
 import { effectiveLimits, type RunLimits, wrongLimits } from './limits.ts';
 import { readMessages } from './read-messages.ts';
 import { failedRun, type Run, startRun } from './run.ts';
+import { readinessNews, type Told, visibleSources } from './readiness.ts';
 import { initialState, type LoopConfig, type LoopTool } from './state.ts';
 import { systemPrompt, UNTRUSTED_CONTENT_NOTICE } from './system-prompt.ts';
 
@@ -51,17 +52,31 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
   };
   const own = options.tools === undefined ? [] : [functionSource(options.tools)];
   const catalog = createCatalog({ sources: [...own, ...(options.sources ?? [])], policy });
-  await catalog.refresh(options.signal);
-  checkNames(catalog.list(who), [reader.tool.ref.name, ...(options.askUser === true ? [ASK_USER] : [])]);
+  await (options.ready ? catalog.ready({ ...options.ready, signal: options.signal }) : catalog.refresh(options.signal));
+  const reserved = [reader.tool.ref.name, ...(options.askUser === true ? [ASK_USER] : [])];
+  checkNames(catalog.list(who), reserved);
 
   const loopTool = cachedLoopTool();
   const listed = (): LoopTool[] => [
-    ...catalog.list(who).map(loopTool),
+    // One that comes later under a name of ours is left out: nobody is there any more to be told.
+    ...catalog
+      .list(who)
+      .filter(({ ref }) => !reserved.includes(ref.name))
+      .map(loopTool),
     ...(options.askUser === true ? [askUserTool()] : []),
   ];
   checkToolChoice(options.toolChoice, listed());
   /** Conversations in which a result was cut: only these need the tool that reads on. */
   const cutIn = new Set<string>();
+  /** By conversation, what its model knows of servers that weren't there. */
+  const toldIn = new Map<string, Told>();
+  const newsOf = (conversation: string): string | null => {
+    const sources = visibleSources(catalog.readiness(), policy, who);
+    const { told, note } = readinessNews(toldIn.get(conversation) ?? new Map(), sources);
+    if (told.size > 0) toldIn.set(conversation, told);
+    else toldIn.delete(conversation);
+    return note;
+  };
   const noticing: typeof results = {
     keep(owner, text) {
       cutIn.add(owner.conversation);
@@ -135,14 +150,16 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
         now: Date.now,
         input: options.input,
         settled: () => catalog.settle(SETTLE_MS),
-        newTools: () => {
+        note: newsOf(conversation),
+        news: () => {
+          const note = newsOf(conversation);
           const version = `${catalog.version} ${cutIn.has(conversation)}`;
-          if (version === seen) return [];
+          if (version === seen) return { tools: [], note };
           seen = version;
           const now = [...listed(), ...(cutIn.has(conversation) ? [loopTool(reader.tool)] : [])];
           const fresh = now.filter((tool) => !known.has(tool.name));
           for (const tool of fresh) known.add(tool.name);
-          return fresh;
+          return { tools: fresh, note };
         },
         onProgress: (event: RunEvent) => {
           options.onProgress?.(event);

@@ -1,4 +1,5 @@
 import type { Json, LoopEffect, LoopEvent } from '../contracts/index.ts';
+import { harnessNote } from '../tools/index.ts';
 import { isObject } from './blocks.ts';
 import type { PendingCall } from './reply.ts';
 import { notRunResult } from './results.ts';
@@ -69,5 +70,5 @@ function why(ending: Ending): string {
 
 function stopNote(ending: Ending): string {
   const what = ending.how === 'aborted' ? 'the user stopped it' : 'it reached a limit';
-  return `[Note from the harness, not from the user: the run above ended before it was finished, because ${what}.]`;
+  return harnessNote(`the run above ended before it was finished, because ${what}.`);
 }

@@ -139,10 +139,10 @@ describe('blocks that are not ours', () => {
     const model = script(reply(content, 'tool_use'), says('Done.'));
     let isNew = true;
     await start(model, undefined, {
-      newTools: () => {
-        if (!isNew) return [];
+      news: () => {
+        if (!isNew) return { tools: [], note: null };
         isNew = false;
-        return [{ name: 'late', effect: 'read', entry: { name: 'late' } }];
+        return { tools: [{ name: 'late', effect: 'read', entry: { name: 'late' } }], note: null };
       },
     }).result;
     const [, second = {}] = model.requests;
@@ -157,10 +157,10 @@ describe('blocks that are not ours', () => {
     const model = script(calls('read'), says('Done.'));
     let isNew = true;
     await start(model, undefined, {
-      newTools: () => {
-        if (!isNew) return [];
+      news: () => {
+        if (!isNew) return { tools: [], note: null };
         isNew = false;
-        return [{ name: 'late', effect: 'read', entry: { name: 'late' } }];
+        return { tools: [{ name: 'late', effect: 'read', entry: { name: 'late' } }], note: null };
       },
     }).result;
     const names = (request: Json | undefined) =>

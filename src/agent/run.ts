@@ -12,12 +12,14 @@ export interface Run extends AsyncIterable<RunEvent> {
   abort(reason?: string): void;
 }
 
-export interface RunParts extends Omit<ShellOptions, 'emit' | 'onEvent' | 'newTools' | 'settled' | 'dispatcher'> {
+export interface RunParts extends Omit<ShellOptions, 'emit' | 'onEvent' | 'news' | 'settled' | 'dispatcher'> {
   /** The dispatcher of this run, with the run's questions going through `watch`. */
   dispatcher(watch: (asker: Asker) => Asker): ShellOptions['dispatcher'];
   readonly content: Json;
   readonly signal?: AbortSignal | undefined;
-  newTools?: ShellOptions['newTools'];
+  /** What the harness says with the input. */
+  readonly note?: string | null;
+  news?: ShellOptions['news'];
   settled?: ShellOptions['settled'];
   /** Each event as it happens. */
   onProgress?: ((event: RunEvent) => void) | undefined;
@@ -28,7 +30,7 @@ export interface RunParts extends Omit<ShellOptions, 'emit' | 'onEvent' | 'newTo
 
 /** Starts a run. */
 export function startRun(parts: RunParts): Run {
-  const { onProgress, onEvent, onEnd, signal, newTools, settled, content, ...rest } = parts;
+  const { onProgress, onEvent, onEnd, signal, news, settled, content, note = null, ...rest } = parts;
   const stream = new EventStream();
   let isOver = false;
   const emit = (event: RunEvent) => {
@@ -47,7 +49,7 @@ export function startRun(parts: RunParts): Run {
     dispatcher: parts.dispatcher((asker) => watchedAsker(asker, emit)),
     emit,
     onEvent: (event) => onEvent?.(event),
-    newTools: () => newTools?.() ?? [],
+    news: () => news?.() ?? { tools: [], note: null },
     settled: async () => settled?.(),
   });
   const onAbort = () => shell.abort(abortWords(signal?.reason));
@@ -64,7 +66,7 @@ export function startRun(parts: RunParts): Run {
     emit({ type: 'end', result: end });
     return end;
   });
-  shell.start(content);
+  shell.start(content, note);
   if (signal?.aborted) onAbort();
   return {
     result,

@@ -38,11 +38,18 @@ export interface ShellOptions {
   /** The journal: every event, in order, before it takes effect. */
   onEvent(event: LoopEvent): void;
   emit(event: RunEvent): void;
-  /** Tools that have come since the run began; called after every call. */
-  newTools(): readonly LoopTool[];
+  /** What has come since the run began, and wasn't told before; called after every call. */
+  news(): News;
   /** Waits, not for long, until what a call changed of the tools is known. Never rejects. */
   settled(): Promise<void>;
   now(): number;
+}
+
+/** What a run learns while it goes on. */
+export interface News {
+  readonly tools: readonly LoopTool[];
+  /** For the model, of the harness. */
+  readonly note: string | null;
 }
 
 interface RunningCall {
@@ -78,8 +85,12 @@ export class Shell {
     });
   }
 
-  /** Gives the run its input. Call once. */
-  start(content: Json): void {
+  /**
+   * Gives the run its input. Call once.
+   *
+   * @param note what the harness says with it
+   */
+  start(content: Json, note: string | null): void {
     const { ms } = this.options.state.config.limits;
     if (ms <= LONGEST_TIMER) {
       this.timer(ms, () => {
@@ -87,7 +98,7 @@ export class Shell {
         this.stop({ v: 1, at: this.options.now(), type: 'limit', detail: { limit, message } });
       });
     }
-    this.feed({ v: 1, at: this.options.now(), type: 'input', content });
+    this.feed({ v: 1, at: this.options.now(), type: 'input', content, ...(note !== null && { note }) });
   }
 
   /** Stops the run: cancels what is under way, and waits for it as long as `graceMs`. After the end it does nothing. */
@@ -257,9 +268,12 @@ export class Shell {
     this.calls.delete(callId);
     this.options.emit({ type: 'outcome', callId, name: call.name, outcome, ms: endedAt - call.startedAt });
     const at = this.options.now();
-    const tools = quietly(() => this.options.newTools()) ?? [];
-    if (tools.length > 0) {
-      const detail = { tools: tools.map(({ name, entry, effect }) => ({ name, entry, effect })) };
+    const { tools = [], note = null } = quietly(() => this.options.news()) ?? {};
+    if (tools.length > 0 || note !== null) {
+      const detail = {
+        tools: tools.map(({ name, entry, effect }) => ({ name, entry, effect })),
+        ...(note !== null && { note }),
+      };
       this.feed({ v: 1, at, type: 'edit', detail });
     }
     this.feed({ v: 1, at, type: 'outcome', callId, outcome });

@@ -53,6 +53,8 @@ export interface LoopState {
   readonly tools: readonly LoopTool[];
   /** Came during the run; they join `tools` with the next request that may change them. */
   readonly addedTools: readonly LoopTool[];
+  /** Of the harness, for the model; said with the next request that can hold them. */
+  readonly notes: readonly string[];
   /** Unix ms of the input; null before it. */
   readonly startedAt: number | null;
   readonly turns: number;
@@ -97,6 +99,7 @@ export function initialState(config: LoopConfig, transcript: ReadyTranscript = e
     transcript,
     tools: config.tools,
     addedTools: [],
+    notes: [],
     startedAt: null,
     turns: 0,
     calls: 0,

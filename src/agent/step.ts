@@ -54,7 +54,8 @@ function onInput(state: LoopState, event: Of<'input'>): Next {
       message: 'There is nothing to do: the input is empty.',
     });
   }
-  return request({ ...state, transcript, startedAt: event.at }, event.at);
+  const notes = event.note === undefined ? state.notes : [...state.notes, event.note];
+  return request({ ...state, transcript, notes, startedAt: event.at }, event.at);
 }
 
 function onReply(state: LoopState, event: Of<'model'>): Next {
@@ -130,7 +131,8 @@ function onEdit(state: LoopState, detail: Json): LoopState {
   const added = isObject(detail) && Array.isArray(detail.tools) ? detail.tools : [];
   const known = new Set([...state.tools, ...state.addedTools].map((tool) => tool.name));
   const fresh = added.flatMap((tool) => readTool(tool)).filter((tool) => !known.has(tool.name));
-  return fresh.length === 0 ? state : { ...state, addedTools: [...state.addedTools, ...fresh] };
+  const notes = isObject(detail) && typeof detail.note === 'string' ? [detail.note] : [];
+  return { ...state, addedTools: [...state.addedTools, ...fresh], notes: [...state.notes, ...notes] };
 }
 
 function readTool(value: Json): LoopTool[] {

@@ -1,6 +1,13 @@
 import type { Catalog, Found, Identity, Policy, Reason, Source, ToolDefinition } from '../contracts/index.ts';
 import { explainTool } from './explain.ts';
-import { listSource, type SetAside, type SourceState, unlisted } from './source-state.ts';
+import {
+  listSource,
+  readinessOf,
+  type SetAside,
+  type SourceReadiness,
+  type SourceState,
+  unlisted,
+} from './source-state.ts';
 import { mergeListings, type Places, type ToolList } from './tool-list.ts';
 
 const DEFAULT_LIST_MS = 30_000;
@@ -20,9 +27,26 @@ export interface CatalogOptions {
   readonly settleMs?: number;
 }
 
+/** How long a list waits for its sources. */
+export interface ReadyOptions {
+  /** Longest wait, in milliseconds. */
+  readonly ms: number;
+  /** Ends the wait: what isn't there by then comes later. */
+  readonly enough?: AbortSignal | undefined;
+  /** Gives up the listings themselves. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 export interface CatalogHandle extends Catalog {
   /** Lists all sources again, side by side. Never rejects: see `problems()`. */
   refresh(signal?: AbortSignal): Promise<void>;
+  /**
+   * The same, waiting no longer than it is told to. The tools of a source that takes longer come to the end of the list
+   * as soon as they are there. Never rejects: see `readiness()`.
+   */
+  ready(options: ReadyOptions): Promise<void>;
+  /** How far each source is, in their order. */
+  readiness(): readonly SourceReadiness[];
   /** Tools that are not in the list, each with the reasons. */
   setAside(): readonly SetAside[];
   /** Sources that could not be listed, one reason each. */
@@ -38,68 +62,95 @@ export interface CatalogHandle extends Catalog {
   settle(ms: number): Promise<void>;
   /** Adds a source at the end and lists it. Never rejects. */
   addSource(source: Source): Promise<void>;
-  /** Stops following the sources. It doesn't close them: they belong to whoever made them. */
+  /** Stops following the sources, and listing them. It doesn't close them: they belong to whoever made them. */
   close(): void;
 }
 
+/** A source that is followed, and the end of the listings of it so far: they run one after another. */
+interface Followed {
+  state: SourceState;
+  listed: Promise<void>;
+}
+
 /**
- * One stable list of the tools of many sources. It is empty until `refresh()` was awaited, and follows the sources'
- * own change notices from then on.
+ * One stable list of the tools of many sources. It is empty until `refresh()` or `ready()` was awaited, and follows the
+ * sources' own change notices from then on.
  */
 export function createCatalog(options: CatalogOptions): CatalogHandle {
   const { policy, listMs = DEFAULT_LIST_MS, maxTools = DEFAULT_MAX_TOOLS, settleMs = DEFAULT_SETTLE_MS } = options;
   const places: Places = new Map();
   const listeners = new Set<() => void>();
   const unsubscribe = new Map<Source, () => void>();
-  const changed = new Set<Source>();
-  let states: readonly SourceState[] = [];
+  const changed = new Set<Followed>();
+  const followed: Followed[] = [];
+  const ended = new AbortController();
   let list: ToolList = mergeListings([], places, maxTools);
   let timer: NodeJS.Timeout | undefined;
-  let closed = false;
-  /** Listings that were asked for and haven't ended. */
-  let running = 0;
-  /** Listings run one after another, so that an older answer never replaces a newer one. */
-  let queue: Promise<void> = Promise.resolve();
+  /** While many are waited for, nothing is merged: the order of the list must not depend on who was first. */
+  let gathering = 0;
+  let gatherings: Promise<void> = Promise.resolve();
+  /** Listings after a change that haven't ended. A source that was late from the start is waited for by nobody. */
+  const changes = new Set<Promise<void>>();
 
-  const inTurn = (work: () => Promise<void>): Promise<void> => {
-    running += 1;
-    const counted = async () => {
-      await work();
-      running -= 1;
-    };
-    queue = queue.then(counted, counted);
-    return queue;
-  };
-  const relist = async (which: (source: Source) => boolean, signal?: AbortSignal): Promise<void> => {
-    const listed = await Promise.all(
-      states.map((state) => (which(state.source) ? listSource(state, listMs, signal) : state)),
-    );
-    // A source that was added meanwhile isn't among those listed.
-    states = states.map((state) => listed.find(({ source }) => source === state.source) ?? state);
+  const states = () => followed.map(({ state }) => state);
+  const merge = (): void => {
+    if (ended.signal.aborted) return;
     const before = list.version;
-    list = mergeListings(states, places, maxTools);
+    list = mergeListings(states(), places, maxTools);
     if (list.version !== before) for (const listener of [...listeners]) tell(listener);
   };
-  const onSourceChange = (source: Source): void => {
-    if (closed) return;
-    changed.add(source);
+  const mergeAlone = (): void => {
+    if (gathering === 0) merge();
+  };
+  const listOne = async (one: Followed, signal: AbortSignal): Promise<void> => {
+    one.state = { ...one.state, waitingSince: one.state.waitingSince ?? Date.now() };
+    one.state = await listSource(one.state, listMs, signal);
+  };
+  const listNext = (one: Followed, signal?: AbortSignal): Promise<void> => {
+    const either = signal ? AbortSignal.any([signal, ended.signal]) : ended.signal;
+    one.listed = one.listed.then(() => listOne(one, either));
+    return one.listed;
+  };
+  const gather = (which: () => readonly Followed[], wait: Partial<ReadyOptions>): Promise<void> => {
+    gathering += 1;
+    gatherings = gatherings.then(async () => {
+      const all = which().map((one) => {
+        let isLate = false;
+        const listed = listNext(one, wait.signal).then(() => {
+          if (isLate) mergeAlone();
+        });
+        return { listed, letGo: () => (isLate = true) };
+      });
+      await withinWait(Promise.all(all.map(({ listed }) => listed)), wait);
+      for (const { letGo } of all) letGo();
+      gathering -= 1;
+      merge();
+    });
+    return gatherings;
+  };
+  const onSourceChange = (one: Followed): void => {
+    if (ended.signal.aborted) return;
+    changed.add(one);
     timer ??= setTimeout(() => void listChanged(), settleMs);
     timer.unref();
   };
   const listChanged = (): Promise<void> => {
     clearTimeout(timer);
     timer = undefined;
-    const due = new Set(changed);
+    const due = [...changed];
     changed.clear();
-    return inTurn(() => relist((one) => due.has(one)));
+    const listed = Promise.all(due.map((each) => listNext(each))).then(mergeAlone);
+    changes.add(listed);
+    return listed.finally(() => changes.delete(listed));
   };
   const follow = (source: Source): void => {
-    if (states.some((state) => state.source === source)) return;
-    states = [...states, unlisted(source)];
+    if (followed.some(({ state }) => state.source === source)) return;
+    const one: Followed = { state: unlisted(source), listed: Promise.resolve() };
+    followed.push(one);
     try {
       unsubscribe.set(
         source,
-        source.onChange(() => onSourceChange(source)),
+        source.onChange(() => onSourceChange(one)),
       );
     } catch {
       // A source that can't be followed is listed all the same.
@@ -113,36 +164,53 @@ export function createCatalog(options: CatalogOptions): CatalogHandle {
     },
     list: (who) => list.tools.filter((tool) => visible(policy, who, tool)),
     find: (name): Found | undefined => list.byName.get(name),
-    explain: (name, who) => explainTool({ name, who, list, states, policy }),
-    refresh: (signal) => inTurn(() => relist(() => true, signal)),
+    explain: (name, who) => explainTool({ name, who, list, states: states(), policy }),
+    refresh: (signal) => gather(() => followed, { signal }),
+    ready: (wait) => gather(() => followed, wait),
+    readiness: () => states().map(readinessOf),
     setAside: () => list.setAside,
-    problems: () => states.flatMap(({ problem }) => (problem ? [problem] : [])),
+    problems: () => states().flatMap(({ problem }) => (problem ? [problem] : [])),
     onChange(cb) {
       const listener = () => cb();
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
     async settle(ms) {
-      for (const { source } of states) if (isDue(source)) changed.add(source);
-      if (closed || (changed.size === 0 && running === 0)) return;
-      let giveUp: NodeJS.Timeout | undefined;
-      const late = new Promise<void>((resolve) => {
-        giveUp = setTimeout(resolve, ms);
-      });
-      await Promise.race([changed.size > 0 ? listChanged() : queue, late]).catch(() => undefined);
-      clearTimeout(giveUp);
+      for (const one of followed) if (isDue(one.state.source)) changed.add(one);
+      if (ended.signal.aborted || (changed.size === 0 && changes.size === 0 && gathering === 0)) return;
+      if (changed.size > 0) void listChanged();
+      await withinWait(Promise.all([...changes, gathering > 0 && gatherings]), { ms });
     },
     addSource(source) {
       follow(source);
-      return inTurn(() => relist((one) => one === source));
+      return gather(() => followed.filter(({ state }) => state.source === source), {});
     },
     close() {
-      closed = true;
+      ended.abort();
       clearTimeout(timer);
       for (const stop of unsubscribe.values()) tell(stop);
       listeners.clear();
     },
   };
+}
+
+/** Resolves with the work, or earlier when the wait is over. */
+async function withinWait(work: Promise<unknown>, { ms, enough }: Partial<ReadyOptions>): Promise<void> {
+  if (ms === undefined && enough === undefined) {
+    await work;
+    return;
+  }
+  let timer: NodeJS.Timeout | undefined;
+  let onEnough = () => {};
+  const over = new Promise<void>((resolve) => {
+    onEnough = resolve;
+    if (ms !== undefined) timer = setTimeout(resolve, ms);
+    enough?.addEventListener('abort', onEnough, { once: true });
+    if (enough?.aborted) resolve();
+  });
+  await Promise.race([work, over]);
+  clearTimeout(timer);
+  enough?.removeEventListener('abort', onEnough);
 }
 
 /** A listener that throws costs the others nothing. */

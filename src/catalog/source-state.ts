@@ -1,4 +1,4 @@
-import type { Reason, Source, ToolDefinition, ToolListing } from '../contracts/index.ts';
+import type { Reason, ServerRef, Source, ToolDefinition, ToolListing } from '../contracts/index.ts';
 import { isBridleError, printable } from '../tools/index.ts';
 import { listWithin } from './list-within.ts';
 
@@ -13,6 +13,32 @@ export interface SourceState {
   readonly source: Source;
   readonly listing: ToolListing;
   readonly problem?: Reason;
+  /** When the listing that is waited for began, Unix ms. */
+  readonly waitingSince?: number;
+  /** When the last listing was over, Unix ms. */
+  readonly listedAt?: number;
+}
+
+/** How far a source is: its tools are there, are waited for, or could not be had. */
+export interface SourceReadiness {
+  /** Null: the tools of this process. */
+  readonly server: ServerRef | null;
+  readonly state: 'ready' | 'waiting' | 'failed';
+  /** Since when it is so, Unix ms. */
+  readonly since: number;
+  /** Of a source that failed. */
+  readonly problem?: Reason;
+}
+
+/** A source with tools of an earlier listing counts as ready: they can be called. */
+export function readinessOf({ source, listing, problem, waitingSince, listedAt }: SourceState): SourceReadiness {
+  const { server } = source;
+  const hasTools = listing.tools.length > 0;
+  if (problem !== undefined && !hasTools && waitingSince === undefined) {
+    return { server, state: 'failed', since: listedAt ?? 0, problem };
+  }
+  if (listedAt !== undefined && (problem === undefined || hasTools)) return { server, state: 'ready', since: listedAt };
+  return { server, state: 'waiting', since: waitingSince ?? 0 };
 }
 
 const NOTHING: ToolListing = { tools: [], setAside: [] };
@@ -28,11 +54,13 @@ export function unlisted(source: Source): SourceState {
  */
 export async function listSource(state: SourceState, listMs: number, signal?: AbortSignal): Promise<SourceState> {
   const { source } = state;
+  // A server that may take long to start isn't given up before.
+  const longest = source.limits?.startMs === undefined ? listMs : listMs + source.limits.startMs;
   try {
-    const listing = await listWithin((stop) => source.list(stop), listMs, signal);
-    return { source, listing: whole(listing) };
+    const listing = await listWithin((stop) => source.list(stop), longest, signal);
+    return { source, listing: whole(listing), listedAt: Date.now() };
   } catch (error) {
-    return { source, listing: state.listing, problem: problem(source, state.listing, error) };
+    return { source, listing: state.listing, problem: problem(source, state.listing, error), listedAt: Date.now() };
   }
 }
 

@@ -18,6 +18,7 @@ import { MAIN_AGENT } from './agent-option.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
 import { closingOnAbort, interruptible } from './interrupt.ts';
 import { flag, numberOption, stringOption } from './parse.ts';
+import { cutShort, readyMs, requireServers, stillStarting } from './ready.ts';
 import { chosenModel, HOW_TO_ALLOW, hiddenByPlan, modelFor, systemFor } from './run.ts';
 import { styleFor } from './style.ts';
 import { isAttended, openWorkspace, reasonLine, type Workspace } from './workspace.ts';
@@ -48,17 +49,21 @@ async function settings(parsed: ParsedCommand, io: CommandIo) {
       const most = turns ?? agent?.maxTurns;
       return most === undefined ? {} : { turns: most };
     },
+    waitMs: readyMs(parsed, io),
   };
 }
 
 async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number> {
-  const { chosen, who, limitsFor } = await settings(parsed, io);
+  const { chosen, who, limitsFor, waitMs } = await settings(parsed, io);
   const style = styleFor(io.stderr, io.env);
   const screen = openScreen(io);
   let loop: TerminalLoop | undefined;
-  // At once, so that what a question was about doesn't go on meanwhile; before the loop it is the signal that stops all.
+  const wait = cutShort();
+  const interrupt = () => loop?.interrupt() === true || wait.interrupt();
+  // At once, so that what a question was about doesn't go on meanwhile. Before the loop it ends the wait for servers, and
+  // where nothing is waited for it is the signal that stops all.
   const raise = () => {
-    if (loop?.interrupt() !== true) process.kill(process.pid, 'SIGINT');
+    if (!interrupt()) process.kill(process.pid, 'SIGINT');
   };
   const keyboard = openKeyboard(io.stdin, raise);
   const editor = lineEditor({
@@ -83,20 +88,26 @@ async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number>
       system: systemFor(workspace.project.root, workspace.agent),
       limits: limitsFor(workspace.agent),
       recorder: view.recorder,
+      ready: { ms: waitMs, enough: wait.enough },
     };
     const { root } = workspace.project;
     const dir = sessionsDir(io);
     let session: ChatSession | undefined;
     try {
       const { model, isDefault } = await modelFor(workspace.agent, chosen);
-      if (workspace.servers.length > 0) screen.lines(style.dim('starting the servers…'));
+      wait.begin();
+      if (workspace.servers.length > 0) screen.lines(style.dim('starting the servers… (Ctrl-C begins without them)'));
       const opened = await closingOnAbort(signal, workspace.close, () =>
         ChatSession.open({ agent, dir, project: root }, model),
       );
       session = opened;
+      wait.over();
       signal.throwIfAborted();
+      const readiness = opened.agent.catalog.readiness();
+      requireServers(parsed, readiness, workspace.project.notStarted);
       for (const reason of [
         ...opened.agent.catalog.problems(),
+        ...stillStarting(readiness),
         ...workspace.notes(),
         ...hiddenByPlan(workspace, opened.agent),
       ]) {
@@ -129,7 +140,7 @@ async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number>
     }
   };
   try {
-    return await interruptible(work, io, (name) => name === 'SIGINT' && loop?.interrupt() === true);
+    return await interruptible(work, io, (name) => name === 'SIGINT' && interrupt());
   } finally {
     keyboard.close();
   }
@@ -138,7 +149,7 @@ async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number>
 type ChatAgent = Omit<AgentOptions, 'model' | 'askUser'>;
 
 async function inPipe(parsed: ParsedCommand, io: CommandIo): Promise<number> {
-  const { chosen, who, limitsFor } = await settings(parsed, io);
+  const { chosen, who, limitsFor, waitMs } = await settings(parsed, io);
   if (flag(parsed, 'resume') && parsed.positionals.length === 0) {
     throw new BridleError('usage', '--resume needs the id of a session where nobody can be asked.', {
       hint: '--continue takes the last one of this folder.',
@@ -159,6 +170,7 @@ async function inPipe(parsed: ParsedCommand, io: CommandIo): Promise<number> {
       system: systemFor(workspace.project.root, workspace.agent),
       limits: limitsFor(workspace.agent),
       recorder: view.recorder,
+      ready: { ms: waitMs },
     };
     const { root } = workspace.project;
     const dir = sessionsDir(io);
@@ -169,7 +181,9 @@ async function inPipe(parsed: ParsedCommand, io: CommandIo): Promise<number> {
         ChatSession.open({ agent, dir, project: root }, model),
       );
       signal.throwIfAborted();
-      for (const reason of [...session.agent.catalog.problems(), ...workspace.notes()])
+      const { catalog } = session.agent;
+      requireServers(parsed, catalog.readiness(), workspace.project.notStarted);
+      for (const reason of [...catalog.problems(), ...stillStarting(catalog.readiness()), ...workspace.notes()])
         screen.lines(`warning: ${reasonLine(reason)}`);
       const chat: ChatContext = {
         session,

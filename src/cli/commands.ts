@@ -1,5 +1,6 @@
 import type { CommandSpec, OptionSpec } from './command.ts';
 import { MCP_VERBS } from './mcp-verbs.ts';
+import { READY_OPTIONS } from './ready.ts';
 
 const PROJECT_OPTIONS = {
   'mcp-config': {
@@ -26,6 +27,7 @@ const RUN_OPTIONS = {
   mode: { type: 'string', value: 'MODE', help: 'default, plan, dontAsk, acceptEdits or bypassPermissions' },
   agent: { type: 'string', value: 'NAME', help: "as the agent that a file describes; see 'bridle agents list'" },
   'max-turns': { type: 'string', value: 'N', help: 'stop after N requests to the model (default: 50)' },
+  ...READY_OPTIONS,
 } as const satisfies Record<string, OptionSpec>;
 
 const JSON_OPTION = { type: 'boolean', help: 'print JSON on stdout' } as const satisfies OptionSpec;
@@ -40,7 +42,8 @@ export const COMMANDS: readonly CommandSpec[] = [
       "The answer goes to stdout, every step to stderr. Without a terminal a call that your rules don't allow is\n" +
       'refused, and the refusal says which rule would allow it.\n\n' +
       'Exit status: 0 answered, 1 failed, 2 bad usage or configuration, 3 the agent asked a question, 4 the model\n' +
-      'refused, 5 the answer was cut, 6 a limit was reached, 7 the project is not trusted, 130 interrupted.',
+      'refused, 5 the answer was cut, 6 a limit was reached, 7 the project is not trusted, 8 a required server is not\n' +
+      'ready, 130 interrupted.',
     options: {
       ...RUN_OPTIONS,
       'max-seconds': { type: 'string', value: 'N', help: 'stop after N seconds' },
@@ -71,6 +74,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       mode: RUN_OPTIONS.mode,
       agent: RUN_OPTIONS.agent,
       'max-turns': { ...RUN_OPTIONS['max-turns'], help: 'stop a turn after N requests to the model (default: 50)' },
+      ...READY_OPTIONS,
       continue: { type: 'boolean', help: 'go on with the last chat of this folder' },
       resume: { type: 'boolean', help: 'go on with the chat of this ID, or choose one' },
       ...PROJECT_OPTIONS,

@@ -8,6 +8,7 @@ export const EXIT = {
   truncated: 5,
   limit: 6,
   not_trusted: 7,
+  not_ready: 8,
   aborted: 130,
 } as const;
 
@@ -16,6 +17,7 @@ const USAGE_CODES = /^(usage|config_.*|model_unknown|model_no_key|model_bad_url|
 
 export function exitCodeOfError(code: string): number {
   if (code === 'project_not_trusted') return EXIT.not_trusted;
+  if (code === 'servers_not_ready') return EXIT.not_ready;
   if (code === 'aborted') return EXIT.aborted;
   return USAGE_CODES.test(code) ? EXIT.usage : EXIT.failed;
 }

@@ -15,6 +15,7 @@ import { closingOnAbort, interruptible } from './interrupt.ts';
 import { noServers } from './no-servers.ts';
 import { flag, numberOption, stringOption } from './parse.ts';
 import { printJson } from './print-json.ts';
+import { readyMs, requireServers, stillStarting } from './ready.ts';
 import { stepPrinter } from './steps.ts';
 import { styleFor } from './style.ts';
 import { openWorkspace, type Workspace, warn } from './workspace.ts';
@@ -32,6 +33,7 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
   };
   const chosen = await chosenModel(parsed, io);
   const name = stringOption(parsed, 'agent') ?? MAIN_AGENT;
+  const waitMs = readyMs(parsed, io);
   const quiet = flag(parsed, 'quiet');
   const style = styleFor(io.stderr, io.env);
 
@@ -57,6 +59,7 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
         trace,
         // The offline planner marks its questions itself; other models say so by calling a tool.
         askUser: model.id !== 'offline',
+        ready: { ms: waitMs },
         limits: Object.fromEntries(
           Object.entries({ ...limits, turns: limits.turns ?? workspace.agent?.maxTurns }).filter(
             ([, value]) => value !== undefined,
@@ -66,8 +69,12 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
       };
       const agent = await closingOnAbort(signal, workspace.close, () => createAgent(options));
       // Servers that were stopped have no problem of their own.
-      const notes = [...agent.catalog.problems(), ...workspace.notes(), ...hiddenByPlan(workspace, agent)];
-      if (!signal.aborted) warn(notes, io);
+      if (!signal.aborted) {
+        const readiness = agent.catalog.readiness();
+        requireServers(parsed, readiness, workspace.project.notStarted);
+        warn([...agent.catalog.problems(), ...stillStarting(readiness)], io);
+        warn([...workspace.notes(), ...hiddenByPlan(workspace, agent)], io);
+      }
       const bare = noServers(workspace.project);
       if (bare !== undefined && !quiet) io.stderr.write(style.dim(`${bare}\n`));
       const result = await agent.run(task, { signal }).result;

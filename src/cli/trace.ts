@@ -102,8 +102,9 @@ function showEvent(event: TraceEvent, steps: ReturnType<typeof stepPrinter>, sty
     case 'limit':
     case 'abort':
     case 'edit': {
-      const { message } = (event.detail ?? {}) as { message?: unknown };
-      const said = typeof message === 'string' ? message : JSON.stringify(event.detail);
+      const { message, note } = (event.detail ?? {}) as { message?: unknown; note?: unknown };
+      const words = message ?? note;
+      const said = typeof words === 'string' ? words : JSON.stringify(event.detail);
       io.stdout.write(`${style.yellow(`${event.type}:`)} ${printable(said)}\n`);
       return;
     }

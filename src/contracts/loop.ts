@@ -26,8 +26,11 @@ export interface Model {
 }
 
 /** The event log is the journal, the run record, the cassette's spine and what diagnosis reads. `at`: Unix ms. */
-export type LoopEvent = { readonly v: 1; readonly at: number } & (
-  | { readonly type: 'input'; readonly content: Json }
+export type LoopEvent = {
+  readonly v: 1;
+  readonly at: number;
+} /** `note`: what the harness itself has to say with it. */ & (
+  | { readonly type: 'input'; readonly content: Json; readonly note?: string }
   | { readonly type: 'model'; readonly message: Json; readonly stopReason: string; readonly usage: Json }
   | { readonly type: 'intent'; readonly callId: string; readonly name: string; readonly args: Json }
   | { readonly type: 'outcome'; readonly callId: string; readonly outcome: Outcome }

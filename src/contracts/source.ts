@@ -13,9 +13,14 @@ export interface Source {
   readonly server: ServerRef | null;
   /**
    * What this source's own configuration says of its calls, in milliseconds and in characters that a model is shown; it
-   * stands in for the caller's limits.
+   * stands in for the caller's limits. `startMs`: how long its server may take before it answers the first time.
    */
-  readonly limits?: { readonly idleMs?: number; readonly hardMs?: number; readonly maxResultChars?: number };
+  readonly limits?: {
+    readonly idleMs?: number;
+    readonly hardMs?: number;
+    readonly maxResultChars?: number;
+    readonly startMs?: number;
+  };
   /** Rejects only when the source as a whole can't be listed. */
   list(signal: AbortSignal): Promise<ToolListing>;
   /** Never rejects: what goes wrong is a `failure`. */

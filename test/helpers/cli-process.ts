@@ -50,6 +50,7 @@ export async function person(): Promise<Person> {
     env: {
       PATH: process.env.PATH ?? '',
       HOME: home,
+      BRIDLE_READY_SECONDS: '600',
       XDG_STATE_HOME: state,
       XDG_CONFIG_HOME: join(home, 'config'),
       XDG_DATA_HOME: join(home, 'data'),

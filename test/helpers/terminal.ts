@@ -40,7 +40,9 @@ export async function bridle(args: readonly string[], { cwd, env, types, columns
       else stdin.write(`${line}\n`);
     }, 150);
   });
-  const io: CommandIo = { cwd, env, stdin, stdout, stderr } as unknown as CommandIo;
+  // Servers start as slowly as the machine is busy.
+  const surroundings = { BRIDLE_READY_SECONDS: '600', ...env };
+  const io: CommandIo = { cwd, env: surroundings, stdin, stdout, stderr } as unknown as CommandIo;
   const status = await main(args, io);
   await new Promise((resolve) => setImmediate(resolve));
   return { status, ...said };

@@ -30,6 +30,7 @@ export interface ChatSessionOptions {
   readonly project: string;
 }
 
+const REFRESH_MS = 5_000;
 const NOTHING: SessionTotals = { turns: 0, calls: 0, inputTokens: 0, outputTokens: 0, costUsd: 0 };
 
 /** One chat: an agent, what has been said to it, and the file that has it all. Begins with what is said first. */
@@ -132,9 +133,10 @@ export class ChatSession {
     return true;
   }
 
-  /** Lists all servers' tools again. */
+  /** Lists all servers' tools again, without waiting for one that takes long to start. */
   async refresh(signal: AbortSignal): Promise<void> {
-    await this.#agent.catalog.refresh(signal);
+    const { ready } = this.#options.agent;
+    await this.#agent.catalog.ready({ ms: ready?.ms ?? REFRESH_MS, signal });
   }
 
   async close(): Promise<void> {

@@ -54,8 +54,15 @@ function stateLine(server: WorkspaceServer, { session, style }: ChatContext): st
   const { state } = server.connection.status();
   const count = session.agent.tools().filter(({ ref }) => ref.server?.key === server.key).length;
   const mark = state === 'ready' ? style.green('●') : state === 'connecting' ? style.yellow('○') : style.red('●');
+  const waited = session.agent.catalog.readiness().find((each) => each.server?.key === server.key);
+  const since = waited?.state === 'waiting' ? `, starting since ${clock(waited.since)}` : '';
   const again = state === 'failed' ? `; /mcp reconnect ${key}` : '';
-  return `${mark} ${key}: ${state.replaceAll('_', ' ')}, ${count} ${count === 1 ? 'tool' : 'tools'}${again}`;
+  return `${mark} ${key}: ${state.replaceAll('_', ' ')}, ${count} ${count === 1 ? 'tool' : 'tools'}${since}${again}`;
+}
+
+/** Local time of day. */
+function clock(at: number): string {
+  return new Date(at).toTimeString().slice(0, 8);
 }
 
 /** Why its tools could not be listed, where its connection says nothing of it. */

@@ -56,10 +56,11 @@ export interface HttpServer {
 }
 
 /** The limits of a server's entry for its calls, where it has some. */
-export type CallLimits = Pick<HttpServer, 'idleMs' | 'hardMs' | 'maxResultChars'>;
+export type CallLimits = Pick<HttpServer, 'startMs' | 'idleMs' | 'hardMs' | 'maxResultChars'>;
 
 export function limitsOf(server: CallLimits): CallLimits {
   return {
+    ...(server.startMs !== undefined && { startMs: server.startMs }),
     ...(server.idleMs !== undefined && { idleMs: server.idleMs }),
     ...(server.hardMs !== undefined && { hardMs: server.hardMs }),
     ...(server.maxResultChars !== undefined && { maxResultChars: server.maxResultChars }),

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../contracts/index.ts';
-import { canonicalJson } from '../../tools/index.ts';
+import { canonicalJson, isHarnessNote } from '../../tools/index.ts';
 
 /** What came back for a call: JSON documents, texts, and a line for each block that is neither. */
 export interface CallAnswer {
@@ -44,11 +44,16 @@ export function readTurns(messages: Json | undefined): Turn[] {
         const call = open.get(block.tool_use_id);
         if (call) turns.at(-1)?.calls.push({ id: block.tool_use_id, ...call, answer: readAnswer(block) });
       }
-      const text = textOf(blocks);
+      const text = textOf(blocks.filter(isSaid));
       if (text.trim() !== '') turns.push({ text, calls: [], reply: '' });
     }
   }
   return turns;
+}
+
+/** What the harness notes is no task. */
+function isSaid(block: Json): boolean {
+  return !(isObject(block) && typeof block.text === 'string' && isHarnessNote(block.text));
 }
 
 /** Reads a `tool_result` block. Text that is JSON becomes a document; what only repeats a part of another is dropped. */
