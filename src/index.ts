@@ -173,6 +173,12 @@ export {
   allowAll,
   approvals,
   type Binding,
+  type AuditRecord,
+  type AuditRecorder,
+  type AuditRecorderOptions,
+  auditHeads,
+  auditRecorder,
+  auditWriter,
   type CompiledPolicy,
   type CompileOptions,
   type ConditionalRule,
@@ -182,6 +188,9 @@ export {
   type PolicyLayer,
   type RuleEntry,
   restrict,
+  pruneAudit,
+  readAudit,
+  verifyAudit,
 } from './policy/index.ts';
 export {
   type Answer,

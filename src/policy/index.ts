@@ -17,6 +17,30 @@ export {
   type Binding,
 } from './approvals/index.ts';
 export { allowAll } from './allow-all.ts';
+export {
+  type AnchorLogs,
+  type AuditAnchor,
+  type AuditEntry,
+  type AuditedCall,
+  type AuditedEnd,
+  type AuditFilter,
+  type AuditHead,
+  type AuditHeads,
+  type AuditLogs,
+  type AuditProblem,
+  type AuditRecord,
+  type AuditRecorder,
+  type AuditRecorderOptions,
+  type AuditRow,
+  type AuditVerification,
+  auditHeads,
+  auditRecorder,
+  auditWriter,
+  pruneAudit,
+  readAudit,
+  readHeads,
+  verifyAudit,
+} from './audit/index.ts';
 export { type CompiledPolicy, type CompileOptions, compilePolicy } from './compile-policy.ts';
 export type { ConditionalRule, Permissions, PolicyLayer, RuleEntry, RuleKind } from './layer.ts';
 export { MODES, type Mode } from './mode.ts';

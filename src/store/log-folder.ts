@@ -1,6 +1,6 @@
 import { open, readdir, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { StoreLog } from '../contracts/index.ts';
+import type { RecordVersions, StoreLog } from '../contracts/index.ts';
 import { makePrivateDir } from './places.ts';
 import { readRecord, recordText } from './record-text.ts';
 import { measure, openSegment, type Segment, wholeLines } from './segment.ts';
@@ -12,11 +12,13 @@ const SEGMENT_BYTES = 8 * 1024 * 1024;
 
 type Versioned = { readonly v: number };
 
-export interface LogFolderOptions {
+export interface LogFolderOptions<T extends Versioned = Versioned> {
   /** Made, with mode 0700, before the first append. */
   readonly dir: string;
   /** Default 8 MiB. */
   readonly segmentBytes?: number;
+  /** Default: every `v` is read as it is. */
+  readonly versions?: RecordVersions<T>;
 }
 
 /** A part of a writer's log: one file. */
@@ -57,7 +59,8 @@ export interface LogFolder<T extends Versioned> {
 export function openLogFolder<T extends Versioned>({
   dir,
   segmentBytes = SEGMENT_BYTES,
-}: LogFolderOptions): LogFolder<T> {
+  versions,
+}: LogFolderOptions<T>): LogFolder<T> {
   const appenders = new Map<string, Appender>();
   let isClosed = false;
   const path = (writer: string, first: number) => join(dir, `${writer}.${String(first).padStart(12, '0')}.jsonl`);
@@ -87,7 +90,7 @@ export function openLogFolder<T extends Versioned>({
       let seq = first;
       for await (const line of wholeLines(path(writer, first))) {
         const where = `${path(writer, first)}, line ${seq - first + 1}`;
-        if (seq >= from) yield { seq, record: readRecord<T>(line, where, undefined) };
+        if (seq >= from) yield { seq, record: readRecord<T>(line, where, versions) };
         seq += 1;
       }
     }

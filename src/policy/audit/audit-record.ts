@@ -1,0 +1,99 @@
+import type { Decision, Executed, Identity, Json, Origin, Outcome, ToolRef } from '../../contracts/index.ts';
+
+/** Who asked whom about a call, and what was said. Changed arguments as the call's own, redacted. */
+export type AuditedAnswer =
+  | { readonly answer: 'allow'; readonly by: string; readonly args?: Json; readonly argsDigest?: string }
+  | { readonly answer: 'deny'; readonly by: string; readonly reason?: string }
+  | { readonly answer: 'parked'; readonly approval: string };
+
+/** A call, as far as it is known when the record is made. */
+export interface AuditedCall {
+  readonly id: string;
+  readonly conversation: string;
+  readonly who: Identity;
+  /** The wire name that was called. */
+  readonly name: string;
+  readonly ref?: ToolRef;
+  readonly effect?: 'read' | 'idempotent' | 'write';
+  /** Keyed digest of the whole arguments: equal arguments have equal digests, in this installation only. */
+  readonly argsDigest: string;
+  /** The arguments without what is redacted; absent when they are too long, or not to be kept. */
+  readonly args?: Json;
+  readonly factsDigest?: string;
+  readonly facts?: Json;
+  readonly origins?: Readonly<Record<string, Origin>>;
+  readonly labels?: readonly string[];
+  readonly decision?: Decision;
+  readonly asked?: AuditedAnswer;
+}
+
+/** How a call ended. Results are not kept: the trace has them. Times are Unix milliseconds and milliseconds. */
+export interface AuditedEnd {
+  readonly outcome: Outcome['kind'];
+  /** The tool's own word that it failed. */
+  readonly isError?: boolean;
+  /** Of calls that failed or were cancelled: what is known of their effect. */
+  readonly executed?: Executed;
+  readonly category?: string;
+  /** The codes of the reasons for which it did not run. */
+  readonly reasons?: readonly string[];
+  readonly startedAt: number;
+  readonly ms: number;
+  readonly attempts: number;
+}
+
+/** What one record tells. */
+export type AuditEntry =
+  /** A writer begins: which program, where. */
+  | { readonly type: 'opened'; readonly by: string; readonly host: string; readonly pid: number }
+  /** A call that may change something is about to run. On disk before it does. */
+  | { readonly type: 'intent'; readonly call: AuditedCall }
+  /** How a call ended whose intent is record `intent` of this writer. */
+  | { readonly type: 'end'; readonly id: string; readonly intent: number; readonly end: AuditedEnd }
+  /** A whole call that has no intent: it reads, or it did not run. */
+  | { readonly type: 'call'; readonly call: AuditedCall; readonly end: AuditedEnd }
+  /** The tools that somebody was shown: one record for each identity, policy and catalog. */
+  | {
+      readonly type: 'list' | 'search';
+      readonly who: Identity;
+      readonly policyVersion: string;
+      readonly catalogVersion: string;
+      readonly tools: number;
+    }
+  /** A tool use that the model's provider ran itself; nothing here decided over it. */
+  | {
+      readonly type: 'provider';
+      readonly who: Identity;
+      readonly id: string;
+      readonly name: string;
+      readonly server?: string;
+      readonly argsDigest: string;
+    }
+  /** Records that could not be written: of reads, or of how calls ended. */
+  | { readonly type: 'lost'; readonly records: number }
+  /** The writer ended in order. */
+  | { readonly type: 'closed' };
+
+/** Where a record stands in the chain of its writer. */
+export interface AuditLink {
+  readonly v: 1;
+  readonly writer: string;
+  /** Counted from 1. */
+  readonly seq: number;
+  /** Unix milliseconds. */
+  readonly at: number;
+  /** The `hash` of the record before; of the first one `AUDIT_ROOT`. */
+  readonly prev: string;
+  /** SHA-256, in hex, of the canonical JSON (RFC 8785) of everything else in this record. */
+  readonly hash: string;
+}
+
+export type AuditRecord = AuditLink & AuditEntry;
+
+/** The last record of a writer, told to somebody who keeps it elsewhere. */
+export interface AuditHead {
+  readonly writer: string;
+  readonly seq: number;
+  readonly hash: string;
+  readonly at: number;
+}

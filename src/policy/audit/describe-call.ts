@@ -1,0 +1,95 @@
+import type { AskReply, CallOutcomeRecord, Decision, IntentRecord, Json, Outcome } from '../../contracts/index.ts';
+import type { AuditedAnswer, AuditedCall, AuditedEnd } from './audit-record.ts';
+import { keyedDigest } from './keyed-digest.ts';
+import type { Redactor } from './redact.ts';
+
+/** Longest arguments or facts, as JSON text, that a record keeps, in characters; longer ones are told by their digest. */
+const MOST_KEPT = 8_000;
+
+export interface DescribeOptions {
+  readonly key: Uint8Array;
+  readonly redactor: Redactor;
+  /** False: arguments and facts are told by their digests only. */
+  readonly keepsArguments: boolean;
+}
+
+/** Everything that an audit keeps of a call, apart from its end: redacted, and with keyed digests. */
+export function describeCall(record: IntentRecord | CallOutcomeRecord, options: DescribeOptions): AuditedCall {
+  const removed = new Set<string>();
+  const kept = (value: Json): Json | undefined => {
+    const clean = options.redactor.redact(value, removed);
+    return options.keepsArguments && JSON.stringify(clean).length <= MOST_KEPT ? clean : undefined;
+  };
+  const args = kept(record.args);
+  const facts = record.facts === undefined ? undefined : kept(record.facts);
+  const asked = record.asked && answerOf(record.asked, kept, options);
+  const scrub = (text: string) => options.redactor.scrub(text, removed);
+  return {
+    id: record.callId,
+    conversation: record.conversation,
+    who: record.who,
+    name: 'name' in record ? record.name : record.ref.name,
+    argsDigest: argsDigest(record.args, options),
+    ...(record.ref && { ref: record.ref }),
+    ...('effect' in record && { effect: record.effect }),
+    ...(args !== undefined && { args }),
+    ...(record.facts !== undefined && { factsDigest: keyedDigest(options.key, 'audit facts', record.facts) }),
+    ...(facts !== undefined && { facts }),
+    ...(record.origins && { origins: record.origins }),
+    ...(record.labels && { labels: record.labels }),
+    ...(record.decision && { decision: decisionOf(record.decision, scrub) }),
+    ...(asked && {
+      asked: asked.answer === 'deny' && asked.reason ? { ...asked, reason: scrub(asked.reason) } : asked,
+    }),
+  };
+}
+
+/** Of what a call is given, keyed: to be compared with another call's, or with arguments that somebody has. */
+export function argsDigest(args: Json, { key }: Pick<DescribeOptions, 'key'>): string {
+  return keyedDigest(key, 'audit arguments', args);
+}
+
+/** What a hook made of the arguments is in the call's own; it isn't kept a second time. */
+function decisionOf({ input: _changed, ...decision }: Decision, scrub: (text: string) => string): Decision {
+  return { ...decision, reasons: decision.reasons.map((reason) => ({ ...reason, text: scrub(reason.text) })) };
+}
+
+function answerOf(
+  reply: AskReply,
+  kept: (value: Json) => Json | undefined,
+  options: DescribeOptions,
+): AuditedAnswer | undefined {
+  switch (reply.answer) {
+    case 'allow': {
+      if (reply.args === undefined) return { answer: 'allow', by: reply.by };
+      const args = kept(reply.args);
+      const digest = argsDigest(reply.args, options);
+      return { answer: 'allow', by: reply.by, argsDigest: digest, ...(args !== undefined && { args }) };
+    }
+    case 'deny':
+      return { answer: 'deny', by: reply.by, ...(reply.reason !== undefined && { reason: reply.reason }) };
+    case 'parked':
+      return { answer: 'parked', approval: reply.approval };
+  }
+}
+
+export function describeEnd({ outcome, startedAt, ms, attempts }: CallOutcomeRecord): AuditedEnd {
+  return { outcome: outcome.kind, ...endOf(outcome), startedAt, ms, attempts };
+}
+
+function endOf(outcome: Outcome): Partial<AuditedEnd> {
+  switch (outcome.kind) {
+    case 'ok':
+      return outcome.isError ? { isError: true } : {};
+    case 'input_required':
+      return {};
+    case 'failed':
+    case 'cancelled':
+      return { executed: outcome.failure.executed, category: outcome.failure.category };
+    case 'unknown_tool':
+    case 'invalid':
+    case 'denied':
+    case 'parked':
+      return { reasons: outcome.reasons.map(({ code }) => code) };
+  }
+}

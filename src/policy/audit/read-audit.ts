@@ -1,0 +1,79 @@
+import { globMatches } from '../glob.ts';
+import type { AuditLogs } from './audit-logs.ts';
+import type { AuditedCall, AuditedEnd, AuditRecord } from './audit-record.ts';
+
+/** One call, put together from its records. */
+export interface AuditRow {
+  readonly writer: string;
+  /** Number of the record that the call was first told by. */
+  readonly seq: number;
+  /** When that was written, Unix milliseconds. */
+  readonly at: number;
+  readonly call: AuditedCall;
+  /** Absent: it runs, or its writer was killed before it was known how it ended. */
+  readonly end?: AuditedEnd;
+}
+
+export interface AuditFilter {
+  readonly agent?: string;
+  /** Wire name; `*` stands for any characters. */
+  readonly tool?: string;
+  /** As in `AuditedEnd.outcome`, or `unknown` for calls without an end. */
+  readonly outcome?: string;
+  /** Unix milliseconds, by the record's time: from, and up to but without. */
+  readonly since?: number;
+  readonly until?: number;
+}
+
+/**
+ * The calls of every chain, chain by chain in the order of the writers' names, which is that of their beginning. Torn and
+ * unreadable parts end a chain; `verifyAudit` tells them.
+ *
+ * @param onUnreadable is told which chain could not be read to its end, and why
+ */
+export async function* readAudit(
+  logs: AuditLogs,
+  filter: AuditFilter = {},
+  onUnreadable?: (writer: string, why: string) => void,
+): AsyncGenerator<AuditRow, void> {
+  for (const writer of await logs.writers()) {
+    const open = new Map<number, AuditRow>();
+    const rows: AuditRow[] = [];
+    const keep = (row: AuditRow) => {
+      if (matches(row, filter)) rows.push(row);
+    };
+    try {
+      for await (const { record } of logs.log(writer).read(1)) {
+        const row = rowOf(record);
+        if (record.type === 'intent' && row) open.set(record.seq, row);
+        else if (row) keep(row);
+        else if (record.type === 'end') {
+          const intent = open.get(record.intent);
+          open.delete(record.intent);
+          if (intent) keep({ ...intent, end: record.end });
+        }
+      }
+    } catch (error) {
+      onUnreadable?.(writer, error instanceof Error ? error.message : String(error));
+    }
+    for (const row of open.values()) keep(row);
+    yield* rows.sort((a, b) => a.seq - b.seq);
+  }
+}
+
+function rowOf(record: AuditRecord): AuditRow | undefined {
+  const { writer, seq, at } = record;
+  if (record.type === 'intent') return { writer, seq, at, call: record.call };
+  if (record.type === 'call') return { writer, seq, at, call: record.call, end: record.end };
+  return undefined;
+}
+
+function matches({ at, call, end }: AuditRow, { agent, tool, outcome, since, until }: AuditFilter): boolean {
+  return (
+    (agent === undefined || call.who.agent === agent) &&
+    (tool === undefined || globMatches(tool, call.name)) &&
+    (outcome === undefined || outcome === (end?.outcome ?? 'unknown')) &&
+    (since === undefined || at >= since) &&
+    (until === undefined || at < until)
+  );
+}

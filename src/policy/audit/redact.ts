@@ -1,0 +1,86 @@
+import type { Json } from '../../contracts/index.ts';
+
+/** Stands where something was taken out. */
+export const REDACTED = '[redacted]';
+
+/** Members that hold secrets wherever they are met; as names are compared, without case, `-` and `_`. */
+const SECRETS = [
+  'password',
+  'passwd',
+  'passphrase',
+  'secret',
+  'clientsecret',
+  'token',
+  'accesstoken',
+  'refreshtoken',
+  'idtoken',
+  'apikey',
+  'authorization',
+  'cookie',
+  'privatekey',
+  'credentials',
+];
+/** Shorter values would be found in every text. */
+const SHORTEST_SCRUBBED = 4;
+
+export interface Redactor {
+  /**
+   * The value without what is to be left out.
+   *
+   * @param removed is given each string that was taken out
+   */
+  redact(value: Json, removed?: Set<string>): Json;
+  /** A text without the strings that were taken out of values. */
+  scrub(text: string, removed: ReadonlySet<string>): string;
+}
+
+/**
+ * @param fields member names, met at any depth (case, `-` and `_` don't count), or JSON Pointers (RFC 6901) from the
+ *   top of arguments and facts, in which a part `*` stands for any one member or item
+ */
+export function redactor(fields: readonly string[]): Redactor {
+  const names = new Set([...SECRETS, ...fields.filter((field) => !field.startsWith('/')).map(plain)]);
+  const pointers = fields
+    .filter((field) => field.startsWith('/'))
+    .map((field) => field.slice(1).split('/').map(unescaped));
+
+  const takeOut = (value: Json, removed: Set<string> | undefined): Json => {
+    if (removed) collect(value, removed);
+    return REDACTED;
+  };
+  const walk = (value: Json, open: readonly (readonly string[])[], removed: Set<string> | undefined): Json => {
+    if (value === null || typeof value !== 'object') return value;
+    const child = (key: string, inner: Json, isName: boolean): Json => {
+      const next = open.filter(([first]) => first === '*' || first === key).map((path) => path.slice(1));
+      const isOut = (isName && names.has(plain(key))) || next.some((path) => path.length === 0);
+      return isOut ? takeOut(inner, removed) : walk(inner, next, removed);
+    };
+    if (Array.isArray(value)) return value.map((item, at) => child(String(at), item, false));
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, child(key, inner, true)]));
+  };
+  return {
+    redact: (value, removed) => walk(value, pointers, removed),
+    scrub(text, removed) {
+      let clean = text;
+      for (const secret of removed) clean = clean.replaceAll(secret, REDACTED);
+      return clean;
+    },
+  };
+}
+
+function plain(name: string): string {
+  return name.toLowerCase().replaceAll(/[-_]/g, '');
+}
+
+function unescaped(token: string): string {
+  return token.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+function collect(value: Json, into: Set<string>): void {
+  if (typeof value === 'string' || typeof value === 'number') {
+    const text = String(value);
+    if (text.length >= SHORTEST_SCRUBBED) into.add(text);
+  } else if (value !== null && typeof value === 'object') {
+    for (const inner of Object.values(value)) collect(inner, into);
+  }
+}
