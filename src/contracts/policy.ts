@@ -26,6 +26,9 @@ export interface PolicyCall {
   /** Unix time in milliseconds; absent: now. */
   readonly at?: number;
   readonly conversation?: string;
+  readonly callId?: string;
+  /** Aborted when the call is cancelled while it is decided on. */
+  readonly signal?: AbortSignal;
 }
 
 /** One compiled rule set, two questions. Law (property-tested): view = deny implies decide = deny for all arguments. */

@@ -135,6 +135,8 @@ async function judge(
         ...(call.ledger.origins && { origins: call.ledger.origins }),
         at: path.clock.now(),
         conversation: call.request.conversation,
+        callId: call.ctx.callId,
+        signal: call.ctx.signal,
       }),
     { signal: call.ctx.signal, clock: path.clock, hardMs: call.hardMs },
   );

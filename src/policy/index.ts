@@ -2,6 +2,8 @@
  * Rule of this folder: one compiled rule set answers both questions, who may see a tool and whether a call may run, so
  * that whatever the view denies the decision denies. Nothing here asks anybody, and nothing here runs a tool.
  */
+
+export { allowAll } from './allow-all.ts';
 export {
   type AlwaysOptions,
   type AlwaysRecord,
@@ -16,7 +18,6 @@ export {
   approvals,
   type Binding,
 } from './approvals/index.ts';
-export { allowAll } from './allow-all.ts';
 export {
   type AnchorLogs,
   type AuditAnchor,
@@ -42,6 +43,24 @@ export {
   verifyAudit,
 } from './audit/index.ts';
 export { type CompiledPolicy, type CompileOptions, compilePolicy } from './compile-policy.ts';
+export {
+  createHookSet,
+  GATES,
+  HOOK_EVENTS,
+  type Hook,
+  type HookAnswer,
+  type HookEvent,
+  type HookInput,
+  HookOutputError,
+  type HookRan,
+  type HookSet,
+  type HookSetOptions,
+  type HookVerdict,
+  namesOf,
+  readHookJson,
+  readHookOutput,
+  withHooks,
+} from './hooks/index.ts';
 export type { ConditionalRule, Permissions, PolicyLayer, RuleEntry, RuleKind } from './layer.ts';
 export { MODES, type Mode } from './mode.ts';
 export { restrict, restrictionProblems } from './restrict.ts';

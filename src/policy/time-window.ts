@@ -1,4 +1,4 @@
-import { truthOf, type Truth } from './truth.ts';
+import { type Truth, truthOf } from './truth.ts';
 
 const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 const HOURS = /^([01][0-9]|2[0-3]):([0-5][0-9])-([01][0-9]|2[0-3]|24):([0-5][0-9])$/;

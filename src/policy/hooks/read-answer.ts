@@ -1,0 +1,113 @@
+import type { Json, JsonObject } from '../../contracts/index.ts';
+import { printable } from '../../tools/index.ts';
+import type { HookAnswer, HookEvent } from './hook.ts';
+
+/** Longest text of a hook that goes to a model or a person, in characters. */
+const LONGEST_TEXT = 10_000;
+
+/** What a hook's output can't be taken for; the message says what is wrong with it. */
+export class HookOutputError extends Error {}
+
+/**
+ * Reads what a command wrote to stdout when it ended well: the JSON of Claude Code's hooks, or, where a session starts or
+ * a prompt is sent, plain text as context for the model.
+ *
+ * @throws HookOutputError for JSON that isn't an answer to this event
+ */
+export function readHookOutput(event: HookEvent, stdout: string): HookAnswer {
+  const text = stdout.trim();
+  if (text === '') return {};
+  if (text.startsWith('{')) return readHookJson(event, parse(text));
+  return event === 'UserPromptSubmit' || event === 'SessionStart' ? { context: clean(text) } : {};
+}
+
+function parse(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    throw new HookOutputError('its output begins like JSON, and is none');
+  }
+}
+
+/** @throws HookOutputError */
+export function readHookJson(event: HookEvent, output: Json): HookAnswer {
+  if (!isObject(output)) throw new HookOutputError('its output is not a JSON object');
+  const specific = output.hookSpecificOutput ?? {};
+  if (!isObject(specific)) throw new HookOutputError('"hookSpecificOutput" is not an object');
+  const named = specific.hookEventName;
+  if (named !== undefined && named !== event) {
+    throw new HookOutputError(`"hookSpecificOutput" is for ${shown(named)}, and this is ${event}`);
+  }
+  const permission = permissionOf(event, output, specific);
+  const reason = textOf(specific, 'permissionDecisionReason') ?? textOf(output, 'reason');
+  const context = textOf(specific, 'additionalContext');
+  const message = textOf(output, 'systemMessage');
+  const updatedInput = event === 'PreToolUse' ? inputOf(specific) : undefined;
+  const elicitation = event === 'Elicitation' ? elicitationOf(specific) : undefined;
+  return {
+    ...(permission && { permission }),
+    ...(reason !== undefined && { reason }),
+    ...(updatedInput && { updatedInput }),
+    ...(context !== undefined && { context }),
+    ...(message !== undefined && { message }),
+    ...(output.continue === false && { stop: textOf(output, 'stopReason') ?? 'A hook ended it.' }),
+    ...(elicitation && { elicitation }),
+  };
+}
+
+/** In the words of today, and in the older ones: `approve` and `block`. */
+function permissionOf(event: HookEvent, output: JsonObject, specific: JsonObject): HookAnswer['permission'] {
+  const said = specific.permissionDecision ?? output.decision;
+  switch (said) {
+    case undefined:
+    case null:
+      return undefined;
+    case 'allow':
+    case 'ask':
+    case 'deny':
+      return said;
+    case 'approve':
+      return 'allow';
+    case 'block':
+      return 'deny';
+    case 'defer':
+      return undefined;
+    default:
+      throw new HookOutputError(`its decision on ${event} is ${shown(said)}; it can be allow, ask, deny or block`);
+  }
+}
+
+function inputOf(specific: JsonObject): JsonObject | undefined {
+  const { updatedInput } = specific;
+  if (updatedInput === undefined || updatedInput === null) return undefined;
+  if (!isObject(updatedInput)) throw new HookOutputError('"updatedInput" is not an object');
+  return updatedInput;
+}
+
+function elicitationOf({ action, content }: JsonObject): HookAnswer['elicitation'] {
+  if (action === undefined) return undefined;
+  if (action !== 'accept' && action !== 'decline' && action !== 'cancel') {
+    throw new HookOutputError(`its action is ${shown(action)}; it can be accept, decline or cancel`);
+  }
+  return { action, ...(content !== undefined && { content }) };
+}
+
+function textOf(object: JsonObject, key: string): string | undefined {
+  const value = object[key];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'string') throw new HookOutputError(`"${key}" is not a text`);
+  return clean(value);
+}
+
+/** A hook's words, as they may be shown and sent. */
+export function clean(text: string): string {
+  return printable(text, { newlines: true, maxLength: LONGEST_TEXT });
+}
+
+function shown(value: Json): string {
+  return printable(JSON.stringify(value), { maxLength: 80 });
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
