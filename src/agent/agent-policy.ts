@@ -10,14 +10,14 @@ import type { AgentOptions } from './agent-options.ts';
  * @param reader the tool that reads on
  * @throws BridleError `permissions_invalid`: in code, a rule that can't be read is a mistake to be seen at once
  */
-export function agentPolicy(options: AgentOptions, reader: ToolDefinition): Policy {
-  return allowingReader(options.policy ?? compiled(options), reader);
+export async function agentPolicy(options: AgentOptions, reader: ToolDefinition): Promise<Policy> {
+  return allowingReader(options.policy ?? (await compiled(options)), reader);
 }
 
-function compiled({ permissions = {}, mode }: AgentOptions): Policy {
+async function compiled({ permissions = {}, mode }: AgentOptions): Promise<Policy> {
   const layer = { scope: 'session', file: 'createAgent', permissions, trusted: true } as const;
-  const { policy, problems } = compilePolicy([layer], { ...(mode !== undefined && { mode }) });
-  const errors = problems.filter((problem) => problem.code !== 'mode_without_meaning');
+  const { policy, problems, ready } = compilePolicy([layer], { ...(mode !== undefined && { mode }) });
+  const errors = [...problems, ...(await ready())].filter((problem) => problem.code !== 'mode_without_meaning');
   if (errors.length === 0) return policy;
   throw new BridleError('permissions_invalid', errors.map((problem) => problem.text).join(' '), {
     hint: "Rules are tool names, e.g. permissions: { allow: ['get_order'], deny: ['mcp__files__delete'] }.",

@@ -43,7 +43,7 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
   const results = createResultStore();
   const idempotency = options.idempotency ?? idempotencyLedger(memoryStore());
   const reader = await readerTool(results);
-  const policy = agentPolicy(options, reader.tool);
+  const policy = await agentPolicy(options, reader.tool);
   const who: Identity = {
     agent: options.name ?? 'agent',
     via: options.via ?? 'library',

@@ -76,7 +76,7 @@ async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number>
   const work = async (signal: AbortSignal): Promise<number> => {
     const workspace = await openWorkspace(parsed, io, signal, editor);
     const view = turnView(screen, style, true);
-    const rules = sessionRules(workspace.project.layers, workspace.compiled.mode);
+    const rules = sessionRules(workspace.project.layers, workspace.compiled.mode, workspace.project.root);
     const policy = workspace.narrow(rules.policy);
     const agent: ChatAgent = {
       name: who.agent,

@@ -87,7 +87,7 @@ async function tour(io: CommandIo, signal: AbortSignal): Promise<number> {
     configDir: join(SHOP, 'no-settings-of-a-person'),
     trustProject: true,
   });
-  const { policy } = compilePolicy(project.layers);
+  const { policy } = compilePolicy(project.layers, { root: project.root });
   // The demo runs on the Node that runs it, also where PATH has another one or none.
   const servers = project.servers.flatMap((server) => {
     if (server.kind !== 'stdio') return [];

@@ -81,9 +81,9 @@ export async function withCatalog(
   }, io);
 }
 
-/** What a call of this tool would meet when only its name is looked at. */
+/** What can be said of this tool's calls as long as there is none. */
 async function decisionFor({ compiled }: Workspace, who: Identity, tool: ToolDefinition): Promise<Decision> {
-  return compiled.policy.decide(who, tool, { args: {}, labels: new Set() });
+  return compiled.policy.view(who, tool);
 }
 
 async function listing(

@@ -70,11 +70,15 @@ export async function openWorkspace(
   });
   const agent = agentNamed(name, project);
   const modeInForce = modeFor(agent, project.mode);
-  const rules = compilePolicy(project.layers, modeInForce === undefined ? {} : { mode: modeInForce });
+  const rules = compilePolicy(project.layers, {
+    root: project.root,
+    ...(modeInForce !== undefined && { mode: modeInForce }),
+  });
   const narrow = (policy: Policy) => policyFor(agent, policy);
   const compiled = { ...rules, policy: narrow(rules.policy) };
   refuseBadFlags(compiled.problems, mode);
-  warn([...project.warnings, ...compiled.problems, ...(agent?.warnings ?? [])], io);
+  const problems = [...compiled.problems, ...(await compiled.ready())];
+  warn([...project.warnings, ...problems, ...(agent?.warnings ?? [])], io);
   for (const { key, reasons } of project.notStarted) {
     // Whoever disabled a server knows that it doesn't start; `tools list --json` and `explain` still say so.
     for (const reason of reasons.filter(({ code }) => code !== 'disabled'))

@@ -1,6 +1,6 @@
 import type { Node } from 'jsonc-parser';
 import type { PreviewPlan, Reason } from '../contracts/index.ts';
-import { MODES, type Permissions, type RuleKind } from '../policy/index.ts';
+import { MODES, type Permissions, type RuleEntry, type RuleKind } from '../policy/index.ts';
 import { BridleError, canonicalJson, sha256 } from '../tools/index.ts';
 import {
   BRIDLE_KEYS,
@@ -82,18 +82,38 @@ function readPermissions(reader: TreeReader, file: ConfigFile): RuleLists {
     if (!list) continue;
     if (list.type === 'string') {
       const effect = kind === 'allow' ? 'it allows nothing' : 'it is taken as a list of one rule';
-      reader.warn('rules_not_list', list, `"${kind}" is a string; a list of strings is expected, so ${effect}.`);
+      reader.warn('rules_not_list', list, `"${kind}" is a string; a list of rules is expected, so ${effect}.`);
       if (kind !== 'allow') nodes.set(kind, [list]);
       continue;
     }
     if (list.type !== 'array') {
-      throw unreadable(file, list, `"${kind}" is ${kindOf(list)}; a list of strings is expected`);
+      throw unreadable(file, list, `"${kind}" is ${kindOf(list)}; a list of rules is expected`);
     }
     nodes.set(kind, list.children ?? []);
   }
-  // Entries that aren't strings are left for the policy, which reports them with the rest of what is wrong with rules.
-  const texts = [...nodes].map(([kind, list]) => [kind, list.map((node) => jsonOf(node) as string)] as const);
+  for (const node of [...nodes.values()].flat()) refuseTwice(file, node);
+  // Entries that are neither strings nor rules are left for the policy, which reports them with the rest of what is wrong with rules.
+  const texts = [...nodes].map(
+    ([kind, list]) => [kind, list.map((node) => jsonOf(node) as unknown as RuleEntry)] as const,
+  );
   return { permissions: Object.fromEntries(texts), nodes };
+}
+
+/** A condition that stands twice: with only one of them a rule could let pass what its author meant it to stop. */
+function refuseTwice(file: ConfigFile, rule: Node): void {
+  const open = [rule];
+  for (let node = open.pop(); node; node = open.pop()) {
+    const seen = new Set<string>();
+    for (const property of node.type === 'object' ? (node.children ?? []) : []) {
+      const key = property.children?.[0];
+      if (!key) continue;
+      const name = String(key.value);
+      if (seen.has(name))
+        throw unreadable(file, key, `"${name}" stands twice in one rule, so it is open which one counts`);
+      seen.add(name);
+    }
+    open.push(...(node.children ?? []));
+  }
 }
 
 /**

@@ -5,7 +5,7 @@ import { configDir, stateDir } from '../store/index.ts';
 import { BridleError } from '../tools/index.ts';
 import { readAgents } from './agents/load-agents.ts';
 import { type ListedAgent, settleAgents } from './agents/settle-agents.ts';
-import { type BridleFile, readBridleFile } from './bridle-json.ts';
+import { readBridleFile } from './bridle-json.ts';
 import { readConfigFile } from './config-file.ts';
 import { agentItemName, describeTrust, type TrustRequest } from './describe-trust.ts';
 import { variablesOf } from './expand.ts';
@@ -19,6 +19,7 @@ import {
   startable,
 } from './load-servers.ts';
 import { namedFiles } from './named-files.ts';
+import { layerOf, readOwnRules } from './own-rules.ts';
 import { type PreviewMapping, previewMappings } from './previews.ts';
 import { findProjectRoot } from './project-root.ts';
 import { serverPlaces } from './server-places.ts';
@@ -88,8 +89,7 @@ export interface Project {
  */
 export async function loadProject(options: LoadProjectOptions): Promise<Project> {
   const root = await findProjectRoot(options.cwd);
-  const userFile = await readConfigFile(join(options.configDir ?? configDir(options.env), 'bridle.json'));
-  const user = userFile && readBridleFile(userFile, 'user');
+  const rules = await readOwnRules(root, options, options.mode);
   const files = {
     mcp: await readConfigFile(join(root, '.mcp.json')),
     bridle: await readConfigFile(join(root, 'bridle.json')),
@@ -110,8 +110,7 @@ export async function loadProject(options: LoadProjectOptions): Promise<Project>
   const described = describeTrust(root, files, { mcp: read.mcp?.file, bridle: read.bridle }, known, programs, asked);
   const { trust, trusted, isNew } = await settleTrust(options, described);
 
-  const layers: PolicyLayer[] = [];
-  if (user && userFile) layers.push(layerOf('user', userFile.path, user, true));
+  const layers: PolicyLayer[] = [...rules.layers];
   if (read.bridle && files.bridle) layers.push(layerOf('project', files.bridle.path, read.bridle, trusted));
   if (options.allow?.length) {
     layers.push({ scope: 'session', file: '--allow', permissions: { allow: options.allow }, trusted: true });
@@ -126,19 +125,19 @@ export async function loadProject(options: LoadProjectOptions): Promise<Project>
   ];
   const lured = trusted ? [] : await namedFiles(everywhere, root, variables);
   const started = await startable(groups, { trusted, lured, off, variables, root });
-  const mode = options.mode ?? user?.mode;
+  const { mode } = rules;
   return {
     root,
     ...started,
     layers,
     ...(mode !== undefined && { mode }),
-    previews: previewMappings(user?.previews ?? [], trusted ? (read.bridle?.previews ?? []) : []),
+    previews: previewMappings(rules.previews, trusted ? (read.bridle?.previews ?? []) : []),
     agents: settleAgents(agents, (agent) => {
       const name = agentItemName(agent, root);
       return isNew || (trusted && trust.items.some((item) => item.name === name && item.state === 'same'));
     }),
     warnings: [
-      ...(user?.warnings ?? []),
+      ...rules.warnings,
       ...(read.bridle?.warnings ?? []),
       ...groups.flatMap(({ file }) => file.warnings),
       ...started.warnings,
@@ -146,10 +145,6 @@ export async function loadProject(options: LoadProjectOptions): Promise<Project>
     trusted,
     trust,
   };
-}
-
-function layerOf(scope: PolicyLayer['scope'], file: string, read: BridleFile, trusted: boolean): PolicyLayer {
-  return { scope, file, permissions: read.permissions, lineOf: read.lineOf, trusted };
 }
 
 /** Later files first: as with other options, the last one named wins. */

@@ -1,4 +1,4 @@
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { configDir } from '../store/index.ts';
 import { sha256 } from '../tools/index.ts';
 
@@ -42,6 +42,23 @@ export function serverPlaces(root: string, options: PlacesOptions): ServerPlaces
 /** Only an administrator can write there. */
 const MANAGED_FILE =
   process.platform === 'darwin' ? '/Library/Application Support/bridle/mcp.json' : '/etc/bridle/mcp.json';
+
+/** Files of rules that aren't the project's own, beside those of the servers. Absolute paths; none has to exist. */
+export interface RulePlaces {
+  readonly managed: string;
+  readonly user: string;
+  readonly local: string;
+}
+
+/** @param root the project's folder: absolute, without symbolic links */
+export function rulePlaces(root: string, options: PlacesOptions): RulePlaces {
+  const { managed, local } = serverPlaces(root, options);
+  return {
+    managed: join(dirname(managed), 'bridle.json'),
+    user: join(options.configDir ?? configDir(options.env), 'bridle.json'),
+    local: local.replace(/\.json$/, '.bridle.json'),
+  };
+}
 
 /** The folder's name is for people who look; the hash of its whole path makes it one project's. */
 function localName(root: string): string {

@@ -10,13 +10,17 @@ export interface SessionRules {
   always(question: Pick<AskQuestion, 'tool' | 'who' | 'decision'>): AlwaysAnswer;
 }
 
-/** Nothing is written to any file: what was added ends with the session. */
-export function sessionRules(layers: readonly PolicyLayer[], mode: string): SessionRules {
+/**
+ * Nothing is written to any file: what was added ends with the session.
+ *
+ * @param root absolute; what relative paths in conditions are relative to
+ */
+export function sessionRules(layers: readonly PolicyLayer[], mode: string, root?: string): SessionRules {
   const added: string[] = [];
   const compile = (allow: readonly string[]): CompiledPolicy =>
     compilePolicy(
       [...layers, { scope: 'session', file: 'this chat', permissions: { allow: [...allow] }, trusted: true }],
-      { mode },
+      { mode, ...(root !== undefined && { root }) },
     );
   const base = compile([]);
   let extended = base;
@@ -39,7 +43,8 @@ export function sessionRules(layers: readonly PolicyLayer[], mode: string): Sess
       const rule = ruleFor(tool);
       const next = compile([...added, rule]);
       const { effect, reasons } = next.policy.view(who, tool);
-      if (effect !== 'allow') {
+      // A condition of another rule doesn't make the new one useless.
+      if (effect !== 'allow' && !reasons.some(({ code }) => code === 'depends_on_call')) {
         return { why: reasons.map(({ text }) => text).join(' ') || `the rule "${rule}" would not allow it.` };
       }
       if (!added.includes(rule)) added.push(rule);

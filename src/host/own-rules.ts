@@ -1,0 +1,62 @@
+import type { Reason } from '../contracts/index.ts';
+import type { PolicyLayer } from '../policy/index.ts';
+import { type BridleFile, readBridleFile } from './bridle-json.ts';
+import { readConfigFile } from './config-file.ts';
+import { hostReason } from './reason.ts';
+import { type PlacesOptions, rulePlaces } from './server-places.ts';
+
+const SCOPES = ['managed', 'user', 'local'] as const;
+/** Of previews, from the weakest on. */
+const ORDER = ['user', 'local', 'managed'] as const;
+
+/** The rules that lie outside of the project: an administrator's, the user's, and the user's for this project. */
+export interface OwnRules {
+  readonly layers: readonly PolicyLayer[];
+  readonly previews: BridleFile['previews'];
+  /** The mode in force. */
+  readonly mode?: string;
+  readonly warnings: readonly Reason[];
+}
+
+/**
+ * Reads them. A mode in the managed file is the mode; else the one that was asked for counts, then the local file's, then
+ * the user's.
+ *
+ * @param root the project's folder: absolute, without symbolic links
+ * @param askedMode the person's choice for this run
+ * @throws BridleError `config_…`
+ */
+export async function readOwnRules(
+  root: string,
+  options: PlacesOptions,
+  askedMode: string | undefined,
+): Promise<OwnRules> {
+  const places = rulePlaces(root, options);
+  const read = new Map<(typeof SCOPES)[number], BridleFile>();
+  const layers: PolicyLayer[] = [];
+  for (const scope of SCOPES) {
+    const file = await readConfigFile(places[scope]);
+    if (!file) continue;
+    const rules = readBridleFile(file, 'user');
+    read.set(scope, rules);
+    layers.push(layerOf(scope, file.path, rules, true));
+  }
+  const managed = read.get('managed')?.mode;
+  const mode = managed ?? askedMode ?? read.get('local')?.mode ?? read.get('user')?.mode;
+  const warnings = [...read.values()].flatMap((rules) => rules.warnings);
+  if (managed !== undefined && askedMode !== undefined && askedMode !== managed) {
+    const text = `The mode "${askedMode}" doesn't count: an administrator set "${managed}" for this machine.`;
+    warnings.push(hostReason('mode_managed', text, { file: places.managed }));
+  }
+  return {
+    layers,
+    // The last that maps a tool counts.
+    previews: ORDER.flatMap((scope) => read.get(scope)?.previews ?? []),
+    ...(mode !== undefined && { mode }),
+    warnings,
+  };
+}
+
+export function layerOf(scope: PolicyLayer['scope'], file: string, read: BridleFile, trusted: boolean): PolicyLayer {
+  return { scope, file, permissions: read.permissions, lineOf: read.lineOf, trusted };
+}
