@@ -80,9 +80,14 @@ export function contentHost(catalog: ContentCatalog, options: ContentHostOptions
       const source = template && catalog.templateSource(template, who);
       return source ? source.complete(ref, argument, known, signal, who) : { values: [] };
     },
+    has: (uri, who) => resource(uri, who) !== undefined,
     subscribe(uri, who, listener) {
       const found = resource(uri, who);
-      return found ? found.source.subscribe(uri, listener) : () => {};
+      if (!found) return () => {};
+      return found.source.subscribe(uri, () => {
+        // Who sees it may have changed since.
+        if (resource(uri, who)) listener();
+      });
     },
     onChange: catalog.onChange,
   };

@@ -119,6 +119,9 @@ export interface ContentHost {
     who: Identity,
     signal: AbortSignal,
   ): Promise<CompletionResult>;
+  /** Whether this identity may read it, as far as that is known without asking its source. */
+  has(uri: string, who: Identity): boolean;
+  /** Of a resource that isn't there, or that `who` may not see, nothing is ever told. */
   subscribe(uri: string, who: Identity, listener: () => void): () => void;
   onChange(cb: () => void): () => void;
 }

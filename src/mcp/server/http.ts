@@ -8,7 +8,9 @@ import { type LegacySessions, legacySessions } from './legacy-sessions.ts';
 import { isLoopback, refusedOrigin } from './loopback.ts';
 import { note, notePreviews } from './notes.ts';
 import { ANYONE, type Peer, type Sdk } from './peer.ts';
-import { createServer, METHOD_NOT_FOUND, MISSING_CAPABILITY } from './relay.ts';
+import { createServer } from './relay.ts';
+import { type ResourceUpdates, resourceUpdates } from './resource-updates.ts';
+import { METHOD_NOT_FOUND, MISSING_CAPABILITY } from './rpc-error.ts';
 import { headersOf, readBody, sendError, sendWebResponse, toWebRequest } from './web-bridge.ts';
 
 type HttpOptions = Extract<ServeAt, { http: unknown }>['http'];
@@ -38,12 +40,20 @@ export async function serveOverHttp(host: ToolHost, options: HttpOptions): Promi
     modern.notify.toolsChanged();
     legacy.toolsChanged();
   });
+  const unfollow = host.content?.onChange(() => {
+    modern.notify.resourcesChanged();
+    modern.notify.promptsChanged();
+    legacy.contentChanged();
+  });
+  const updates = resourceUpdates(host, (uri) => modern.notify.resourceUpdated(uri));
   const server = createHttpServer((request, response) => {
-    answer({ sdk, modern, legacy, bound, identify: options.identify }, request, response).catch((error: unknown) => {
-      note(`a request failed: ${error instanceof Error ? error.message : String(error)}`);
-      if (response.headersSent) response.destroy();
-      else sendError(response, 500, 'Internal server error', { rpc: -32603 });
-    });
+    answer({ sdk, modern, legacy, updates, bound, identify: options.identify }, request, response).catch(
+      (error: unknown) => {
+        note(`a request failed: ${error instanceof Error ? error.message : String(error)}`);
+        if (response.headersSent) response.destroy();
+        else sendError(response, 500, 'Internal server error', { rpc: -32603 });
+      },
+    );
   });
   await listen(server, options.port, bound);
   const { port } = server.address() as AddressInfo;
@@ -53,6 +63,7 @@ export async function serveOverHttp(host: ToolHost, options: HttpOptions): Promi
     close() {
       closed ??= (async () => {
         unsubscribe();
+        unfollow?.();
         const ended = new Promise<void>((resolve) => server.close(() => resolve()));
         await Promise.allSettled([modern.close(), legacy.close()]);
         server.closeAllConnections();
@@ -116,6 +127,7 @@ interface Endpoint {
   readonly sdk: Sdk;
   readonly modern: ModernHandler;
   readonly legacy: LegacySessions;
+  readonly updates: ResourceUpdates;
   readonly bound: string;
   readonly identify: HttpOptions['identify'];
 }
@@ -138,8 +150,14 @@ async function answer(endpoint: Endpoint, request: IncomingMessage, response: Se
   if (body === undefined) return;
   const web = toWebRequest(request, headers, gone.signal);
   if (!(await endpoint.sdk.isLegacyRequest(web, body.value))) {
-    const reply = await streamWhenLate(answerModern(endpoint.modern, web, body.value, who));
-    return sendWebResponse(reply, response, gone.signal);
+    // A stream tells of what its caller may read, and of nothing else.
+    const listening = endpoint.updates.open(body.value, who);
+    try {
+      const reply = await streamWhenLate(answerModern(endpoint.modern, web, listening.message, who));
+      return await sendWebResponse(reply, response, gone.signal);
+    } finally {
+      listening.close();
+    }
   }
   const { response: reply, done } = await endpoint.legacy.handle(web, body.value, who);
   try {

@@ -4,6 +4,7 @@ import type { Identity, ToolHost } from '../../contracts/index.ts';
 import { isObject } from './is-object.ts';
 import type { Sdk } from './peer.ts';
 import { createServer } from './relay.ts';
+import { tellContentChanged } from './serve-content.ts';
 
 /** How long a session without a request or an open stream is kept, in milliseconds, and how many are kept at most. */
 const IDLE_MS = 30 * 60_000;
@@ -24,6 +25,7 @@ export interface LegacySessions {
   /** @param body the request's JSON, already parsed; undefined for GET and DELETE */
   handle(request: Request, body: unknown, who: Identity): Promise<{ response: Response; done(): void }>;
   toolsChanged(): void;
+  contentChanged(): void;
   close(): Promise<void>;
 }
 
@@ -111,6 +113,9 @@ export function legacySessions(sdk: Sdk, host: ToolHost, maxSessions = MAX_SESSI
     },
     toolsChanged() {
       for (const { server } of sessions.values()) void server.sendToolListChanged().catch(() => undefined);
+    },
+    contentChanged() {
+      for (const { server } of sessions.values()) tellContentChanged(server);
     },
     async close() {
       clearInterval(sweeper);

@@ -1,33 +1,16 @@
 import { readFileSync } from 'node:fs';
-import type { Server, ServerContext } from '@modelcontextprotocol/server';
-import type { Failure, JsonObject, Outcome, ToolHost } from '../../contracts/index.ts';
+import type { Server } from '@modelcontextprotocol/server';
+import type { JsonObject, ToolHost } from '../../contracts/index.ts';
 import { definitionToMcp, rawFrom } from '../../tools/index.ts';
+import { answerInPlace, assertCanAnswer, type Exchange } from './answer-in-place.ts';
 import { type Answers, callContext, eventRelay } from './call-context.ts';
-import { askAll, missingCapabilities } from './client-input.ts';
 import { isObject } from './is-object.ts';
+import { keepNoResource } from './no-resource.ts';
 import { note } from './notes.ts';
 import { outcomeToMcp } from './outcome-to-mcp.ts';
 import type { Peer, Sdk } from './peer.ts';
-
-const INVALID_PARAMS = -32602;
-export const METHOD_NOT_FOUND = -32601;
-const INTERNAL_ERROR = -32603;
-/** 2026-07-28: the client didn't declare a capability that the answer needs. */
-export const MISSING_CAPABILITY = -32021;
-
-/** How often one call of an older client may ask for more before it is given up. */
-const MAX_ROUNDS = 8;
-
-/** The SDK answers an error with an integer `code` as that JSON-RPC error. */
-class RpcError extends Error {
-  readonly code: number;
-  readonly data?: JsonObject;
-  constructor(code: number, message: string, data?: JsonObject) {
-    super(message);
-    this.code = code;
-    if (data !== undefined) this.data = data;
-  }
-}
+import { INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NO_RESOURCE, RpcError } from './rpc-error.ts';
+import { contentAnswers, contentCapabilities, LIST_CHANGES } from './serve-content.ts';
 
 let version: string | undefined;
 function packageVersion(): string {
@@ -43,19 +26,24 @@ export function createServer(sdk: Sdk, host: ToolHost, peer: Peer): Server {
   const { instructions, ...info } = host.info ?? { name: 'bridle', version: packageVersion() };
   const server = new sdk.Server(info, {
     ...(instructions !== undefined && { instructions }),
-    capabilities: { tools: { listChanged: true }, logging: {} },
-    debouncedNotificationMethods: ['notifications/tools/list_changed'],
+    capabilities: { tools: { listChanged: true }, logging: {}, ...contentCapabilities(host) },
+    debouncedNotificationMethods: ['notifications/tools/list_changed', ...LIST_CHANGES],
   });
+  const answerContent = contentAnswers(server, host, peer);
+  const noResource = peer.era === 'legacy' ? keepNoResource(server) : undefined;
   server.fallbackRequestHandler = async (request, ctx) => {
     const params = isObject(request.params) ? request.params : {};
     try {
       if (request.method === 'tools/list') return listTools(host, peer, params);
       if (request.method === 'tools/call') return await callTool({ server, host, peer, ctx }, params);
+      const content = await answerContent(request.method, params, ctx);
+      if (content) return content;
       throw new RpcError(METHOD_NOT_FOUND, 'Method not found');
     } catch (error) {
       const known = error instanceof RpcError;
       if (!known) note(`${request.method} failed: ${error instanceof Error ? error.message : String(error)}`);
       const answer = known ? error : new RpcError(INTERNAL_ERROR, 'Internal error');
+      if (answer.code === NO_RESOURCE) noResource?.(ctx.mcpReq.id);
       peer.onRpcError?.(answer.code);
       throw answer;
     }
@@ -67,14 +55,6 @@ function listTools(host: ToolHost, peer: Peer, params: JsonObject): JsonObject {
   // The whole list is one page, so no cursor was ever given out.
   if (params.cursor !== undefined) throw new RpcError(INVALID_PARAMS, 'Invalid cursor');
   return { tools: host.list(peer.who).map((tool) => definitionToMcp(tool)) };
-}
-
-/** What answering one `tools/call` needs. */
-interface Exchange {
-  readonly server: Server;
-  readonly host: ToolHost;
-  readonly peer: Peer;
-  readonly ctx: ServerContext;
 }
 
 async function callTool(exchange: Exchange, params: JsonObject): Promise<JsonObject> {
@@ -109,55 +89,6 @@ async function callTool(exchange: Exchange, params: JsonObject): Promise<JsonObj
     default:
       return answer satisfies never;
   }
-}
-
-/** A client of 2026-07-28 is asked only for what it declared with this request. */
-function assertCanAnswer(ctx: ServerContext, result: JsonObject): void {
-  const envelope: unknown = ctx.mcpReq.envelope;
-  const declared = isObject(envelope) ? envelope['io.modelcontextprotocol/clientCapabilities'] : undefined;
-  const missing = missingCapabilities(result.inputRequests ?? {}, declared);
-  if (Object.keys(missing).length === 0) return;
-  throw new RpcError(
-    MISSING_CAPABILITY,
-    `The tool asks for input by ${Object.keys(missing).join(', ')}, which the client did not declare`,
-    { requiredCapabilities: missing },
-  );
-}
-
-/**
- * The older revisions know no result that asks: what the tool wants to know is asked on the call's own stream, and the
- * call made again with the answers, until it has a result.
- */
-async function answerInPlace(
-  { server, ctx }: Exchange,
-  first: Outcome,
-  call: (answers: Answers) => Promise<Outcome>,
-): Promise<Outcome> {
-  let outcome = first;
-  for (let round = 0; outcome.kind === 'input_required'; round += 1) {
-    const requests = outcome.requests.parse();
-    const missing = Object.keys(missingCapabilities(requests, server.getClientCapabilities()));
-    if (missing.length > 0) return { kind: 'failed', failure: notAnswered(`this client has no ${missing.join(', ')}`) };
-    if (round === MAX_ROUNDS) return { kind: 'failed', failure: notAnswered(`it asked ${MAX_ROUNDS} times`) };
-    try {
-      const { state } = outcome;
-      const responses = await askAll(ctx, requests, server.getClientCapabilities());
-      outcome = await call({ responses, ...(state !== undefined && { state }) });
-    } catch (error) {
-      return { kind: 'failed', failure: notAnswered(error instanceof Error ? error.message : String(error)) };
-    }
-  }
-  return outcome;
-}
-
-function notAnswered(why: string): Failure {
-  return {
-    category: 'business',
-    retryable: false,
-    message: `The tool asked for more input and did not get it: ${why}. Call it again with everything it needs.`,
-    executed: 'unknown',
-    attempts: [],
-  };
 }
 
 /** Clients of the older revisions know only objects as structured content; the SDK wraps the rest, as in its list. */

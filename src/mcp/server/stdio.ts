@@ -5,6 +5,8 @@ import { BridleError } from '../../tools/index.ts';
 import { note, notePreviews } from './notes.ts';
 import { ANYONE } from './peer.ts';
 import { createServer } from './relay.ts';
+import { followListening, resourceUpdates } from './resource-updates.ts';
+import { tellContentChanged } from './serve-content.ts';
 
 /** How long the process may outlive its stdin when something else still holds it, in milliseconds. */
 const LINGER_MS = 2_000;
@@ -61,17 +63,25 @@ export async function serveOverStdio(host: ToolHost): Promise<ServeHandle> {
   notePreviews(host);
   const conversation = randomUUID();
   const unsubscribers: (() => void)[] = [];
+  let updated: (uri: string) => void = () => {};
+  const updates = resourceUpdates(host, (uri) => updated(uri));
+  const transport = new StdioServerTransport(process.stdin, stdout.protocol, { maxBufferSize: MAX_FRAME_BYTES });
   const connection = serveStdio(
     ({ era }) => {
       const server = createServer(sdk, host, { who: ANYONE, conversation, era });
       unsubscribers.push(host.onChange(() => void server.sendToolListChanged().catch(() => undefined)));
+      const { content } = host;
+      if (content) unsubscribers.push(content.onChange(() => tellContentChanged(server)));
+      if (era === 'modern') updated = (uri) => void server.sendResourceUpdated({ uri }).catch(() => undefined);
       return server;
     },
     {
-      transport: new StdioServerTransport(process.stdin, stdout.protocol, { maxBufferSize: MAX_FRAME_BYTES }),
+      transport,
       onerror: (error) => note(error.message),
     },
   );
+  // The SDK answers `subscriptions/listen` itself; what is listened for has to be known here too.
+  unsubscribers.push(followListening(transport, updates));
 
   let closed: Promise<void> | undefined;
   const disconnect = () => {

@@ -1,0 +1,67 @@
+import type { Server, ServerContext } from '@modelcontextprotocol/server';
+import type { Failure, JsonObject, Outcome, ToolHost } from '../../contracts/index.ts';
+import type { Answers } from './call-context.ts';
+import { askAll, missingCapabilities } from './client-input.ts';
+import { isObject } from './is-object.ts';
+import type { Peer } from './peer.ts';
+import { MISSING_CAPABILITY, RpcError } from './rpc-error.ts';
+
+/** How often one call of an older client may ask for more before it is given up. */
+const MAX_ROUNDS = 8;
+
+/** What answering one request needs. */
+export interface Exchange {
+  readonly server: Server;
+  readonly host: ToolHost;
+  readonly peer: Peer;
+  readonly ctx: ServerContext;
+}
+
+/** A client of 2026-07-28 is asked only for what it declared with this request. */
+export function assertCanAnswer(ctx: ServerContext, result: JsonObject): void {
+  const envelope: unknown = ctx.mcpReq.envelope;
+  const declared = isObject(envelope) ? envelope['io.modelcontextprotocol/clientCapabilities'] : undefined;
+  const missing = missingCapabilities(result.inputRequests ?? {}, declared);
+  if (Object.keys(missing).length === 0) return;
+  throw new RpcError(
+    MISSING_CAPABILITY,
+    `It asks for input by ${Object.keys(missing).join(', ')}, which the client did not declare`,
+    { requiredCapabilities: missing },
+  );
+}
+
+/**
+ * The older revisions know no result that asks: what the host wants to know is asked on the call's own stream, and the
+ * call made again with the answers, until it has a result.
+ */
+export async function answerInPlace(
+  { server, ctx }: Exchange,
+  first: Outcome,
+  call: (answers: Answers) => Promise<Outcome>,
+): Promise<Outcome> {
+  let outcome = first;
+  for (let round = 0; outcome.kind === 'input_required'; round += 1) {
+    const requests = outcome.requests.parse();
+    const missing = Object.keys(missingCapabilities(requests, server.getClientCapabilities()));
+    if (missing.length > 0) return { kind: 'failed', failure: notAnswered(`this client has no ${missing.join(', ')}`) };
+    if (round === MAX_ROUNDS) return { kind: 'failed', failure: notAnswered(`it asked ${MAX_ROUNDS} times`) };
+    try {
+      const { state } = outcome;
+      const responses = await askAll(ctx, requests, server.getClientCapabilities());
+      outcome = await call({ responses, ...(state !== undefined && { state }) });
+    } catch (error) {
+      return { kind: 'failed', failure: notAnswered(error instanceof Error ? error.message : String(error)) };
+    }
+  }
+  return outcome;
+}
+
+function notAnswered(why: string): Failure {
+  return {
+    category: 'business',
+    retryable: false,
+    message: `It asked for more input and did not get it: ${why}. Call it again with everything it needs.`,
+    executed: 'unknown',
+    attempts: [],
+  };
+}
