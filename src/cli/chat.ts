@@ -102,6 +102,7 @@ async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number>
       );
       session = opened;
       wait.over();
+      workspace.lend(() => opened.agent.model);
       signal.throwIfAborted();
       const readiness = opened.agent.catalog.readiness();
       requireServers(parsed, readiness, workspace.project.notStarted);
@@ -180,6 +181,8 @@ async function inPipe(parsed: ParsedCommand, io: CommandIo): Promise<number> {
       session = await closingOnAbort(signal, workspace.close, () =>
         ChatSession.open({ agent, dir, project: root }, model),
       );
+      const opened = session;
+      workspace.lend(() => opened.agent.model);
       signal.throwIfAborted();
       const { catalog } = session.agent;
       requireServers(parsed, catalog.readiness(), workspace.project.notStarted);

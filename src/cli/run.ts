@@ -12,6 +12,7 @@ import type { CommandIo, ParsedCommand } from './command.ts';
 import { counted } from './counted.ts';
 import { EXIT } from './exit-code.ts';
 import { closingOnAbort, interruptible } from './interrupt.ts';
+import { lentLine } from './lent-line.ts';
 import { noServers } from './no-servers.ts';
 import { flag, numberOption, stringOption } from './parse.ts';
 import { printJson } from './print-json.ts';
@@ -45,6 +46,7 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
       if (isDefault && !quiet) {
         io.stderr.write(style.dim('model: the offline planner, no language model (--model claude-… for a real one)\n'));
       }
+      workspace.lend(() => model);
       trace = await createTrace({ dir: tracesDir(io), run: runId(), agent: name, model: model.id, task });
       const steps = quiet ? undefined : stepPrinter((text) => io.stderr.write(text), style);
       const options: AgentOptions = {
@@ -80,6 +82,8 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
       const result = await agent.run(task, { signal }).result;
       await agent.close();
       print(result, trace, parsed, io);
+      const lent = lentLine(workspace.lent());
+      if (lent !== undefined && !quiet) io.stderr.write(style.dim(`${lent}\n`));
       return EXIT[result.end];
     } finally {
       await trace?.close();

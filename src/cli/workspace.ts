@@ -1,7 +1,9 @@
-import type { CallContext, Policy, Reason, Source } from '../contracts/index.ts';
+import type { CallContext, Model, Policy, Reason, Source } from '../contracts/index.ts';
 import {
   type AgentFile,
   CLIENT_CAPABILITIES,
+  type Lent,
+  lendModel,
   linePrompter,
   loadProject,
   type Project,
@@ -14,6 +16,7 @@ import { connectHttp, connectStdio } from '../mcp/client/index.ts';
 import { type CompiledPolicy, compilePolicy, MODES } from '../policy/index.ts';
 import { BridleError, printable } from '../tools/index.ts';
 import { agentNamed, modeFor, policyFor } from './agent-option.ts';
+import { MAIN_AGENT } from './agent-option.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
 import { flag, listOption, stringOption } from './parse.ts';
 import { styleFor } from './style.ts';
@@ -34,6 +37,10 @@ export interface Workspace {
   readonly prompter: Prompter | undefined;
   /** Answers what servers ask of the host. */
   readonly input: NonNullable<CallContext['input']>;
+  /** From here on, this is the model that servers may be lent. */
+  lend(model: () => Model): void;
+  /** What servers had of the model. */
+  lent(): Lent;
   /** What its servers are to be warned about, as far as they were used. */
   notes(): readonly Reason[];
   /** Ends every server that was started. */
@@ -85,19 +92,31 @@ export async function openWorkspace(
       warn([{ ...reason, text: `Server "${key}" is not started: ${reason.text}` }], io);
   }
   const style = styleFor(io.stderr, io.env);
+  let model: () => Model | undefined = () => undefined;
+  const sampling = lendModel({
+    servers: project.sampling,
+    policy: compiled.policy,
+    who: { agent: name ?? MAIN_AGENT, via: 'terminal' },
+    model: () => model(),
+    ...(prompter && { prompter }),
+  });
   const input = serverRequests({
     root: project.root,
+    sampling,
     note: (text) => io.stderr.write(`${style.yellow('declined:')} ${printable(text)}\n`),
     ...(prompter && { prompter }),
   });
-  const options = { capabilities: CLIENT_CAPABILITIES, input };
+  const optionsFor = (key: string) => ({
+    capabilities: project.sampling.has(key) ? { ...CLIENT_CAPABILITIES, sampling: {} } : CLIENT_CAPABILITIES,
+    input,
+  });
   const servers = project.servers.map((server) =>
     workspaceServer(
       server.key,
       () =>
         server.kind === 'http'
-          ? connectHttp(server, options)
-          : connectStdio(server, { ...options, projectRoot: project.root }),
+          ? connectHttp(server, optionsFor(server.key))
+          : connectStdio(server, { ...optionsFor(server.key), projectRoot: project.root }),
       { previews: previewsFor(project.previews, server.key) },
     ),
   );
@@ -110,6 +129,10 @@ export async function openWorkspace(
     servers,
     input,
     sources: servers.map(({ source }) => source),
+    lend(given) {
+      model = given;
+    },
+    lent: sampling.lent,
     notes: () =>
       servers.flatMap(({ connection }) =>
         connection.status().reasons.filter(({ code }) => code === 'mcp_old_transport'),

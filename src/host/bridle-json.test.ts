@@ -108,6 +108,20 @@ describe('readBridleFile', () => {
     expect(Object.entries(preview?.plan.arguments ?? {})).toEqual([['__proto__', '/a']]);
   });
 
+  test('only the user lends the model, by server; a limit that can not be read is none at all', () => {
+    const text =
+      '{"sampling": {"servers": {"a": {}, "b": {"maxTokens": 5, "requests": 1}, "c": {"requests": "x"}, "d": 1}, "srvers": 1}}';
+    const file = read(text, 'user');
+    expect([...file.sampling]).toEqual([
+      ['a', { maxTokens: 20_000, requests: 10 }],
+      ['b', { maxTokens: 5, requests: 1 }],
+      ['c', { maxTokens: 20_000, requests: 0 }],
+    ]);
+    expect(file.warnings).toHaveLength(3);
+    const project = read(text, 'project');
+    expect([project.sampling.size, project.warnings[0]?.code]).toEqual([0, 'sampling_in_project']);
+  });
+
   test('an unknown key is named with the one that was probably meant', () => {
     expect(read('{"permissions": {"alow": ["x"]}}').warnings[0]?.text).toContain('Did you mean "allow"?');
     expect(() => read('{"permissions": {"Deny": ["x"]}}')).toThrow('Did you mean "deny"?');

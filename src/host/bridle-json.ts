@@ -12,6 +12,8 @@ import {
 import { type ConfigFile, kindOf } from './config-file.ts';
 import { jsonOf, type Member, membersOf, type TreeReader, treeReader, warnUnknownKeys } from './config-tree.ts';
 import { nearestKey } from './nearest-key.ts';
+import { readSamplingKey } from './read-sampling.ts';
+import type { SamplingBudget } from './sampling.ts';
 
 /** How the facts of a call are had before it is approved, as `bridle.json` maps it. */
 export interface PreviewEntry {
@@ -28,6 +30,8 @@ export interface BridleFile {
   readonly previews: readonly PreviewEntry[];
   /** Only the user's own file may set it. */
   readonly mode?: string;
+  /** What each server may use of the model. Only the user's own file may set it. */
+  readonly sampling: ReadonlyMap<string, SamplingBudget>;
   readonly warnings: readonly Reason[];
 }
 
@@ -51,6 +55,7 @@ export function readBridleFile(file: ConfigFile, owner: 'user' | 'project'): Bri
       return node && file.at(node).line;
     },
     previews: readPreviews(reader, top.get('previews')?.value),
+    sampling: readSamplingKey(reader, top.get('sampling')?.value, owner),
     ...(mode !== undefined && { mode }),
     warnings: reader.warnings,
   };

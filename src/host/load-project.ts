@@ -22,6 +22,7 @@ import { namedFiles } from './named-files.ts';
 import { layerOf, readOwnRules } from './own-rules.ts';
 import { type PreviewMapping, previewMappings } from './previews.ts';
 import { findProjectRoot } from './project-root.ts';
+import type { SamplingBudget } from './sampling.ts';
 import { serverPlaces } from './server-places.ts';
 import type { TrustAsker } from './trust-prompt.ts';
 import { trustText } from './trust-prompt.ts';
@@ -67,6 +68,8 @@ export interface Project {
   /** Undefined: nobody chose one. */
   readonly mode?: string;
   readonly previews: readonly PreviewMapping[];
+  /** What each server may use of the model, by key. */
+  readonly sampling: ReadonlyMap<string, SamplingBudget>;
   /** Every agent file there is; those that are `ready` may be used. */
   readonly agents: readonly ListedAgent[];
   readonly warnings: readonly Reason[];
@@ -132,6 +135,7 @@ export async function loadProject(options: LoadProjectOptions): Promise<Project>
     layers,
     ...(mode !== undefined && { mode }),
     previews: previewMappings(rules.previews, trusted ? (read.bridle?.previews ?? []) : []),
+    sampling: rules.sampling,
     agents: settleAgents(agents, (agent) => {
       const name = agentItemName(agent, root);
       return isNew || (trusted && trust.items.some((item) => item.name === name && item.state === 'same'));

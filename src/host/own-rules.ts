@@ -13,6 +13,8 @@ const ORDER = ['user', 'local', 'managed'] as const;
 export interface OwnRules {
   readonly layers: readonly PolicyLayer[];
   readonly previews: BridleFile['previews'];
+  /** What each server may use of the model, by key. */
+  readonly sampling: BridleFile['sampling'];
   /** The mode in force. */
   readonly mode?: string;
   readonly warnings: readonly Reason[];
@@ -52,6 +54,7 @@ export async function readOwnRules(
     layers,
     // The last that maps a tool counts.
     previews: ORDER.flatMap((scope) => read.get(scope)?.previews ?? []),
+    sampling: new Map(ORDER.flatMap((scope) => [...(read.get(scope)?.sampling ?? [])])),
     ...(mode !== undefined && { mode }),
     warnings,
   };

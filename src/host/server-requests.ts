@@ -4,8 +4,9 @@ import type { InputOrigin, Json, JsonObject, RawJson } from '../contracts/index.
 import { BridleError, printable } from '../tools/index.ts';
 import { promptElicitation } from './elicitation-prompt.ts';
 import type { Prompter } from './prompter.ts';
+import type { Sampling } from './sampling.ts';
 
-/** What servers are told that this host answers (MCP ClientCapabilities). Sampling isn't in it. */
+/** What servers are told that this host answers (MCP ClientCapabilities). A server that is lent the model is told so, too. */
 export const CLIENT_CAPABILITIES: JsonObject = { elicitation: { form: {}, url: {} }, roots: {} };
 
 export interface ServerRequestsOptions {
@@ -13,16 +14,18 @@ export interface ServerRequestsOptions {
   readonly root: string;
   /** The person who can be asked. Absent: there is none, and questions are declined. */
   readonly prompter?: Prompter;
+  /** Lends the model to servers. Absent: to none. */
+  readonly sampling?: Pick<Sampling, 'answer'>;
   /** Told, in a sentence, of each question that was declined because nobody could be asked. */
   note(text: string): void;
 }
 
 /**
  * Answers what servers ask of the host: elicitation by the person at the terminal, one question at a time; roots with
- * the project's folder; sampling with a refusal.
+ * the project's folder; sampling as `sampling` does, else with a refusal.
  *
- * @returns an `input` for agents and connections. Rejects with BridleError `sampling_refused` or
- *   `server_request_unknown`
+ * @returns an `input` for agents and connections. Rejects with BridleError `sampling_refused`,
+ *   `sampling_spent` or `server_request_unknown`
  */
 export function serverRequests(
   options: ServerRequestsOptions,
@@ -43,11 +46,12 @@ export function serverRequests(
         return { action: 'decline' };
       }
       case 'sampling/createMessage':
+        if (options.sampling) return options.sampling.answer(params, from);
         throw new BridleError(
           'sampling_refused',
           `${who} asked to use this host's model (sampling), which is refused.`,
           {
-            hint: 'Bridle lends its model to no server. Use a server that answers from its own data.',
+            hint: 'Nothing lends the model to a server here. Use a server that answers from its own data.',
           },
         );
       default: {

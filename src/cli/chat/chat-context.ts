@@ -8,7 +8,7 @@ import type { TurnView } from './turn-view.ts';
 /** What the commands of a chat work with. */
 export interface ChatContext {
   readonly session: ChatSession;
-  readonly workspace: Pick<Workspace, 'servers' | 'project'>;
+  readonly workspace: Pick<Workspace, 'servers' | 'project' | 'lent'>;
   readonly policy: Policy;
   readonly who: Identity;
   readonly view: TurnView;

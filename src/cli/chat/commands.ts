@@ -1,5 +1,6 @@
 import { resolveModel } from '../../models/index.ts';
 import { type BridleError, isBridleError, printable } from '../../tools/index.ts';
+import { lentLine } from '../lent-line.ts';
 import { columns } from '../help.ts';
 import { nearest } from '../nearest.ts';
 import { reasonLine } from '../workspace.ts';
@@ -135,13 +136,15 @@ async function model({ rest }: Command, chat: ChatContext): Promise<undefined> {
   say(`model: ${printable(session.agent.model.id)}${session.hasMessages || how !== 'kept' ? `; ${kept}` : ''}`);
 }
 
-async function cost(_: Command, { session, say }: ChatContext): Promise<undefined> {
+async function cost(_: Command, { session, workspace, say }: ChatContext): Promise<undefined> {
   const { turns, calls, inputTokens, outputTokens, costUsd } = session.totals;
   const price = costUsd === undefined ? `no price is known for ${session.agent.model.id}` : `$${costUsd.toFixed(4)}`;
   const count = (all: number, what: string) => `${all} ${what}${all === 1 ? '' : 's'}`;
   say(
     `${count(turns, 'turn')}, ${count(calls, 'call')}, ${inputTokens} tokens in, ${outputTokens} out: ${printable(price)}`,
   );
+  const lent = lentLine(workspace.lent());
+  if (lent !== undefined) say(lent);
 }
 
 async function clear(_: Command, { session, say }: ChatContext): Promise<undefined> {
