@@ -182,6 +182,7 @@ describe('trustPrompt', () => {
     root: '/p',
     items: [{ kind: 'server', name: 'server a', hash: 'h', lines: ['server a runs:', '  npx a'], state: 'first' }],
     gone: [],
+    notes: [],
     record: { path: '/p', files: new Map(), items: new Map() },
     covered: false,
   };

@@ -27,6 +27,8 @@ export interface PreviewEntry {
 export interface BridleFile {
   readonly permissions: Permissions;
   lineOf(kind: RuleKind, index: number): number | undefined;
+  /** Programs in whose settings more rules stand. */
+  readonly from: readonly 'claude'[];
   readonly previews: readonly PreviewEntry[];
   /** Only the user's own file may set it. */
   readonly mode?: string;
@@ -50,6 +52,7 @@ export function readBridleFile(file: ConfigFile, owner: 'user' | 'project'): Bri
   const mode = readMode(reader, top.get('mode')?.value, owner);
   return {
     permissions: rules.permissions,
+    from: rules.from,
     lineOf: (kind, index) => {
       const node = rules.nodes.get(kind)?.[index];
       return node && file.at(node).line;
@@ -63,6 +66,7 @@ export function readBridleFile(file: ConfigFile, owner: 'user' | 'project'): Bri
 
 interface RuleLists {
   readonly permissions: Permissions;
+  readonly from: readonly 'claude'[];
   readonly nodes: ReadonlyMap<RuleKind, readonly Node[]>;
 }
 
@@ -73,14 +77,14 @@ function readPermissions(reader: TreeReader, file: ConfigFile): RuleLists {
     throw unreadable(file, blocks[1], '"permissions" stands twice, so it is open which one counts');
   const block = blocks[0];
   const nodes = new Map<RuleKind, readonly Node[]>();
-  if (!block) return { permissions: {}, nodes };
+  if (!block) return { permissions: {}, from: [], nodes };
   if (block.type !== 'object') {
     throw unreadable(file, block, `"permissions" is ${kindOf(block)}; an object with allow, ask and deny is expected`);
   }
   refuseMisspelled(file, block, ['ask', 'deny'], ['block', 'disallow']);
   const members = membersOf(reader, block, 'permissions');
   warnUnknownKeys(reader, members, PERMISSION_KEYS, 'permissions', FOREIGN_PERMISSION_KEYS);
-  for (const kind of PERMISSION_KEYS) {
+  for (const kind of ['allow', 'ask', 'deny'] as const) {
     const lists = valuesNamed(block, kind);
     if (lists.length > 1) throw unreadable(file, lists[1], `"${kind}" stands twice, so it is open which one counts`);
     const list = lists[0];
@@ -101,7 +105,17 @@ function readPermissions(reader: TreeReader, file: ConfigFile): RuleLists {
   const texts = [...nodes].map(
     ([kind, list]) => [kind, list.map((node) => jsonOf(node) as unknown as RuleEntry)] as const,
   );
-  return { permissions: Object.fromEntries(texts), nodes };
+  return { permissions: Object.fromEntries(texts), from: readFrom(file, members.get('from')?.value), nodes };
+}
+
+function readFrom(file: ConfigFile, node: Node | undefined): readonly 'claude'[] {
+  if (!node) return [];
+  const names = node.type === 'array' ? (node.children ?? []) : [node];
+  for (const name of names) {
+    if (name.value === 'claude') continue;
+    throw unreadable(file, name, `"from" names ${JSON.stringify(jsonOf(name))}; rules are read of "claude" only`);
+  }
+  return names.length > 0 ? ['claude'] : [];
 }
 
 /** A condition that stands twice: with only one of them a rule could let pass what its author meant it to stop. */

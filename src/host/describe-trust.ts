@@ -1,7 +1,9 @@
 import { relative } from 'node:path';
 import type { AgentFile } from './agents/agent-file.ts';
 import type { BridleFile } from './bridle-json.ts';
+import type { ForeignRules } from './claude-settings.ts';
 import type { ConfigFile } from './config-file.ts';
+import type { RuleEntry } from '../policy/index.ts';
 import { sha256 } from '../tools/index.ts';
 import { type HttpEntry, hostOf, isOpenHttp } from './http-entry.ts';
 import type { McpEntry, McpFile, StdioEntry } from './mcp-json.ts';
@@ -29,6 +31,8 @@ export interface TrustRequest {
   readonly items: readonly TrustItem[];
   /** Items of the last approval that are gone. */
   readonly gone: readonly string[];
+  /** What the project says and what has no effect whatever the answer is, or holds already; plain text. */
+  readonly notes: readonly string[];
   /** What to remember when the answer is yes. */
   readonly record: Omit<TrustRecord, 'at'>;
   /**
@@ -60,25 +64,34 @@ const CREDENTIAL = /TOKEN|SECRET|PASSWORD|_KEY$/i;
  * @param known the last approval of this folder, if any
  * @param programs files of the project that servers' commands run or read
  * @param agents those of the project, and whether one of them is about to be used
+ * @param ignored what the project says elsewhere and what is never done
  */
 export function describeTrust(
   root: string,
   files: { readonly mcp?: ConfigFile | undefined; readonly bridle?: ConfigFile | undefined },
-  read: { readonly mcp?: McpFile | undefined; readonly bridle?: BridleFile | undefined },
+  read: {
+    readonly mcp?: McpFile | undefined;
+    readonly bridle?: BridleFile | undefined;
+    /** Rules of other programs' settings in the project. */
+    readonly foreign?: readonly ForeignRules[];
+  },
   known: TrustRecord | undefined,
   programs: readonly NamedFile[] = [],
   agents: { readonly files: readonly AgentFile[]; readonly isAsked: boolean } = { files: [], isAsked: false },
+  ignored: readonly string[] = [],
 ): TrustRequest {
   const drafts = [
     ...(read.mcp?.entries ?? []).flatMap(serverItem),
     ...programs.map(programItem),
-    ...(read.bridle ? bridleItems(read.bridle) : []),
+    ...(read.bridle ? [...allowItems(read.bridle), ...previewItems(read.bridle)] : []),
+    ...(read.foreign ?? []).flatMap(allowItems),
     ...agents.files.map((agent) => agentItem(agent, root)),
   ];
   const items = drafts.map((draft) => ({ ...draft, state: stateOf(draft, known) }));
   const hashes = new Map<string, string>();
   if (files.mcp) hashes.set('.mcp.json', files.mcp.hash);
   if (files.bridle) hashes.set('bridle.json', files.bridle.hash);
+  for (const { file, hash } of read.foreign ?? []) hashes.set(relative(root, file), hash);
   const names = new Set(items.map(({ name }) => name));
   const sameFiles =
     known?.files.size === hashes.size && [...hashes].every(([name, hash]) => known.files.get(name) === hash);
@@ -86,6 +99,7 @@ export function describeTrust(
   return {
     root,
     items,
+    notes: [...notesOf([...(read.bridle ? [read.bridle] : []), ...(read.foreign ?? [])], read.bridle), ...ignored],
     gone: [...(known?.items.keys() ?? [])].filter((name) => !names.has(name)),
     record: { path: root, files: hashes, items: new Map(items.map(({ name, hash }) => [name, hash])) },
     covered: needed.length === 0 || (sameFiles && needed.every(({ state }) => state === 'same')),
@@ -168,9 +182,9 @@ function isShown(variable: string): boolean {
   return LOADS_CODE.test(variable) && !CREDENTIAL.test(variable);
 }
 
-function bridleItems(bridle: BridleFile): readonly Draft[] {
-  const rules = (bridle.permissions.allow ?? []).map((rule) => {
-    const text = visibleText(typeof rule === 'string' ? rule : JSON.stringify(rule));
+function allowItems({ permissions }: Pick<BridleFile, 'permissions'>): readonly Draft[] {
+  return (permissions.allow ?? []).map((rule) => {
+    const text = visibleText(textOfRule(rule));
     return {
       kind: 'allow' as const,
       name: `allow ${text}`,
@@ -178,9 +192,30 @@ function bridleItems(bridle: BridleFile): readonly Draft[] {
       lines: [`lets run without a question: ${text}`],
     };
   });
-  const previews = bridle.previews.map(({ rule, plan, hash }) => {
+}
+
+function previewItems({ previews }: BridleFile): readonly Draft[] {
+  return previews.map(({ rule, plan, hash }) => {
     const text = visibleText(`before ${rule} is asked about, ${plan.tool} of the same server is called for the facts`);
     return { kind: 'preview' as const, name: visibleText(`preview ${rule}`), hash, lines: [text] };
   });
-  return [...rules, ...previews];
+}
+
+/** Rules that only tighten hold without anybody's word, and a mode is the person's alone. */
+function notesOf(
+  files: readonly Pick<BridleFile, 'permissions'>[],
+  bridle: Pick<BridleFile, 'warnings'> | undefined,
+): readonly string[] {
+  const rules = (kind: 'ask' | 'deny') => files.flatMap(({ permissions }) => permissions[kind] ?? []).map(textOfRule);
+  const line = (what: string, texts: readonly string[]) =>
+    texts.length === 0 ? [] : [visibleText(`${what}: ${texts.join(', ')}`)];
+  return [
+    ...line('asked about already', rules('ask')),
+    ...line('denied already', rules('deny')),
+    ...(bridle?.warnings ?? []).flatMap(({ code }) => (code === 'mode_in_project' ? ['its mode is not taken'] : [])),
+  ];
+}
+
+function textOfRule(rule: RuleEntry): string {
+  return typeof rule === 'string' ? rule : JSON.stringify(rule);
 }

@@ -5,7 +5,8 @@ import { configDir, stateDir } from '../store/index.ts';
 import { BridleError } from '../tools/index.ts';
 import { readAgents } from './agents/load-agents.ts';
 import { type ListedAgent, settleAgents } from './agents/settle-agents.ts';
-import { readBridleFile } from './bridle-json.ts';
+import { type BridleFile, readBridleFile } from './bridle-json.ts';
+import { type ForeignRules, ignoredSettings, readClaudeRules } from './claude-settings.ts';
 import { readConfigFile } from './config-file.ts';
 import { agentItemName, describeTrust, type TrustRequest } from './describe-trust.ts';
 import { variablesOf } from './expand.ts';
@@ -109,12 +110,22 @@ export async function loadProject(options: LoadProjectOptions): Promise<Project>
   const agents = await readAgents({ root, env: options.env, configDir: options.configDir ?? configDir(options.env) });
   const ofProject = agents.agents.filter(({ scope }) => scope === 'project');
   const asked = { files: ofProject, isAsked: ofProject.some(({ name }) => name === options.agent) };
+  const foreign = await foreignRules(root, options, rules.from, read.bridle?.from ?? []);
   const known = await trustStore(options.stateDir ?? stateDir(options.env)).get(root);
-  const described = describeTrust(root, files, { mcp: read.mcp?.file, bridle: read.bridle }, known, programs, asked);
+  const described = describeTrust(
+    root,
+    files,
+    { mcp: read.mcp?.file, bridle: read.bridle, foreign: foreign.filter(({ owner }) => owner === 'project') },
+    known,
+    programs,
+    asked,
+    await ignoredSettings(root),
+  );
   const { trust, trusted, isNew } = await settleTrust(options, described);
 
   const layers: PolicyLayer[] = [...rules.layers];
   if (read.bridle && files.bridle) layers.push(layerOf('project', files.bridle.path, read.bridle, trusted));
+  for (const read of foreign) layers.push(layerOf(read.owner, read.file, read, read.owner === 'user' || trusted));
   if (options.allow?.length) {
     layers.push({ scope: 'session', file: '--allow', permissions: { allow: options.allow }, trusted: true });
   }
@@ -143,12 +154,24 @@ export async function loadProject(options: LoadProjectOptions): Promise<Project>
     warnings: [
       ...rules.warnings,
       ...(read.bridle?.warnings ?? []),
+      ...foreign.flatMap(({ warnings }) => warnings),
       ...groups.flatMap(({ file }) => file.warnings),
       ...started.warnings,
     ],
     trusted,
     trust,
   };
+}
+
+/** Rules of other programs' settings, where a file says so; the person's own only where the person's file does. */
+async function foreignRules(
+  root: string,
+  { env }: LoadProjectOptions,
+  ownFrom: BridleFile['from'],
+  projectFrom: BridleFile['from'],
+): Promise<readonly ForeignRules[]> {
+  const own = ownFrom.includes('claude');
+  return own || projectFrom.includes('claude') ? readClaudeRules(root, env, { own }) : [];
 }
 
 /** Later files first: as with other options, the last one named wins. */

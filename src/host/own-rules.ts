@@ -15,6 +15,8 @@ export interface OwnRules {
   readonly previews: BridleFile['previews'];
   /** What each server may use of the model, by key. */
   readonly sampling: BridleFile['sampling'];
+  /** Programs in whose settings more rules stand. */
+  readonly from: BridleFile['from'];
   /** The mode in force. */
   readonly mode?: string;
   readonly warnings: readonly Reason[];
@@ -52,6 +54,7 @@ export async function readOwnRules(
   }
   return {
     layers,
+    from: [...new Set([...read.values()].flatMap(({ from }) => from))],
     // The last that maps a tool counts.
     previews: ORDER.flatMap((scope) => read.get(scope)?.previews ?? []),
     sampling: new Map(ORDER.flatMap((scope) => [...(read.get(scope)?.sampling ?? [])])),
@@ -60,6 +63,8 @@ export async function readOwnRules(
   };
 }
 
-export function layerOf(scope: PolicyLayer['scope'], file: string, read: BridleFile, trusted: boolean): PolicyLayer {
+type Rules = Pick<BridleFile, 'permissions' | 'lineOf'>;
+
+export function layerOf(scope: PolicyLayer['scope'], file: string, read: Rules, trusted: boolean): PolicyLayer {
   return { scope, file, permissions: read.permissions, lineOf: read.lineOf, trusted };
 }

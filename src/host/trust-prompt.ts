@@ -22,6 +22,7 @@ export function trustText(request: TrustRequest): string {
       'All of this is as you trusted it; something else in the files has changed, such as a comment or a rule.',
     );
   }
+  if (request.notes.length > 0) lines.push('', 'Whatever you answer:', ...request.notes.map((note) => `  ${note}`));
   // After a screenful the first of them are out of sight, and it is all of them that is agreed to.
   if (request.items.length > 1) lines.push('', `In all: ${counted(request.items)}.`);
   return `${lines.join('\n')}\n`;
