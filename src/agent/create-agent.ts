@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createCatalog } from '../catalog/index.ts';
-import type { Asker, Identity, Json, Model, Recorder, Source, ToolDefinition } from '../contracts/index.ts';
+import type { Asker, Found, Identity, Json, Model, Recorder, Source, ToolDefinition } from '../contracts/index.ts';
 import {
   createDispatcher,
   createResultStore,
@@ -18,6 +18,7 @@ import { ASK_USER, askUserTool } from './ask-user.ts';
 import { contentBlocks, isBlank, isBlock, isObject } from './blocks.ts';
 import type { RunEvent, RunResult } from './events.ts';
 import { effectiveLimits, type RunLimits, wrongLimits } from './limits.ts';
+import { OriginBook, tracingDispatcher } from './origin-book.ts';
 import { readMessages } from './read-messages.ts';
 import { failedRun, type Run, startRun } from './run.ts';
 import { readinessNews, type Told, visibleSources } from './readiness.ts';
@@ -130,15 +131,18 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
         state: initialState(config, transcript),
         model,
         dispatcher: (watch: (asker: Asker) => Asker) =>
-          createDispatcher({
-            find,
-            policy,
-            asker: watch(asker),
-            recorder,
-            results: noticing,
-            idempotency,
-            ...(options.callLimits !== undefined && { limits: options.callLimits }),
-          }),
+          tracingDispatcher(
+            createDispatcher({
+              find,
+              policy,
+              asker: watch(asker),
+              recorder,
+              results: noticing,
+              idempotency,
+              ...(options.callLimits !== undefined && { limits: options.callLimits }),
+            }),
+            bookOf(find, options.system, before, input),
+          ),
         who,
         conversation,
         content: input,
@@ -195,6 +199,20 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
 
 /** How long a call's end waits for a list of tools that the call changed, in milliseconds. */
 const SETTLE_MS = 5_000;
+/** What is known of the conversation as the run begins. */
+function bookOf(
+  find: (name: string) => Found | undefined,
+  system: string | undefined,
+  before: readonly Json[],
+  input: string | Json[],
+): OriginBook {
+  const book = new OriginBook(find);
+  if (system !== undefined) book.addContext(system);
+  book.addMessages(before);
+  book.addInput(input);
+  return book;
+}
+
 const MAKE_ANOTHER = 'Make another one with createAgent.';
 
 function conversationOf(run: Agent['run'], id: string, start: readonly Json[]): Conversation {

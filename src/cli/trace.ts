@@ -4,6 +4,7 @@ import { BridleError, printable } from '../tools/index.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
 import { counted } from './counted.ts';
 import { columns } from './help.ts';
+import { originLines } from './origin-lines.ts';
 import { flag, numberOption } from './parse.ts';
 import { printJson } from './print-json.ts';
 import { tracesDir } from './run.ts';
@@ -98,6 +99,7 @@ function showEvent(event: TraceEvent, steps: ReturnType<typeof stepPrinter>, sty
       return;
     case 'call':
       steps.recorder.outcome(event.call);
+      for (const line of originLines(event.call)) io.stdout.write(`  ${style.dim(line)}\n`);
       return;
     case 'limit':
     case 'abort':

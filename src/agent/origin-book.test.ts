@@ -1,0 +1,110 @@
+import { expect, test } from 'vitest';
+import type { Found, Json, Outcome, ServerRef } from '../contracts/index.ts';
+import { rawFrom } from '../tools/index.ts';
+import { OriginBook } from './origin-book.ts';
+
+const server = (key: string, trustAnnotations = false): ServerRef => ({
+  key,
+  scope: 'project',
+  fingerprint: key,
+  trustAnnotations,
+});
+const SERVERS = new Map<string, ServerRef | null>([
+  ['mcp__crm__get', server('crm')],
+  ['mcp__ours__get', server('ours', true)],
+  ['local', null],
+]);
+const find = (name: string): Found | undefined => {
+  if (!SERVERS.has(name)) return undefined;
+  const ref = { server: SERVERS.get(name) ?? null, tool: name, name, fingerprint: name };
+  const tool = { ref, description: '', inputSchema: {}, raw: rawFrom({}), effect: 'read' } as const;
+  return { tool, source: { server: null } as never };
+};
+const ok = (value: Json): Outcome => ({ kind: 'ok', raw: rawFrom(value), isError: false });
+const text = (said: string) => ok({ content: [{ type: 'text', text: said }] });
+
+const origin = (book: OriginBook, value: Json) => book.provenance().origins({ v: value }).get('/v')?.from;
+
+test('a value came from the user, from trusted context, from a result, or from nowhere, looked for in this order', () => {
+  const book = new OriginBook(find);
+  book.addContext('Refunds go to accounts@shop.example.');
+  book.addInput('Please refund order O-104 to Ada Lovelace, 1,250.00 USD');
+  book.addOutcome('c1', 'mcp__crm__get', text('{"mail":"ada@example.com","order":"O-104","note":"x\\"y","n":88}'));
+  expect(origin(book, 'O-104')).toBe('user');
+  expect(origin(book, 'ada  lovelace')).toBe('user');
+  expect(origin(book, 1250)).toBe('user');
+  expect(origin(book, '1250.0')).toBe('user');
+  expect(origin(book, 'accounts@shop.example')).toBe('context');
+  expect(book.provenance().origins({ v: 'ada@example.com' }).get('/v')).toEqual({
+    from: 'result',
+    callId: 'c1',
+    server: 'crm',
+  });
+  expect(origin(book, 'x"y')).toBe('result');
+  expect(origin(book, 88)).toBe('result');
+  for (const value of ['O-10', 'da', 'eve@example.com', 12, true, null, ''])
+    expect(origin(book, value)).toBe('nowhere');
+});
+
+test('leaves are named by JSON Pointer', () => {
+  const book = new OriginBook(find);
+  book.addInput('a b');
+  const args = { to: ['a', 'z'], 'x/y': { '~': 'b' }, empty: [] };
+  expect([...book.provenance().origins(args)].map(([pointer, { from }]) => [pointer, from])).toEqual([
+    ['/to/0', 'user'],
+    ['/to/1', 'nowhere'],
+    ['/x~1y/~0', 'user'],
+  ]);
+});
+
+test('labels say whose content has entered, and whether any of it is untrusted', () => {
+  const labels = (fill: (book: OriginBook) => void) => {
+    const book = new OriginBook(find);
+    fill(book);
+    return [...book.provenance().labels].sort();
+  };
+  expect(labels((book) => book.addInput('Hello'))).toEqual([]);
+  expect(labels((book) => book.addOutcome('c', 'mcp__ours__get', text('x')))).toEqual(['server:ours']);
+  expect(labels((book) => book.addOutcome('c', 'local', text('x')))).toEqual([]);
+  expect(labels((book) => book.addOutcome('c', 'mcp__crm__get', text('x')))).toEqual([
+    'server:crm',
+    'untrusted-content',
+  ]);
+  expect(labels((book) => book.addInput([{ type: 'document', source: { type: 'text', data: 'x' } }]))).toEqual([
+    'untrusted-content',
+  ]);
+  const denied: Outcome = { kind: 'denied', reasons: [] };
+  expect(labels((book) => book.addOutcome('c', 'mcp__crm__get', denied))).toEqual([]);
+});
+
+test('a conversation that goes on knows what was said before', () => {
+  const book = new OriginBook(find);
+  book.addMessages([
+    { role: 'user', content: 'Look up Ada' },
+    { role: 'assistant', content: [{ type: 'tool_use', id: 't1', name: 'mcp__crm__get', input: { who: 'Bob' } }] },
+    {
+      role: 'user',
+      content: [{ type: 'tool_result', tool_use_id: 't1', content: [{ type: 'text', text: 'ada@example.com' }] }],
+    },
+  ]);
+  expect(origin(book, 'Ada')).toBe('user');
+  expect(origin(book, 'Bob')).toBe('nowhere');
+  expect(book.provenance().origins({ v: 'ada@example.com' }).get('/v')).toMatchObject({ callId: 't1', server: 'crm' });
+  expect(book.provenance().labels.has('untrusted-content')).toBe(true);
+});
+
+test('what was not kept makes a value unknown, never from nowhere', () => {
+  const book = new OriginBook(find);
+  book.addInput('Ada');
+  book.addOutcome('c1', 'mcp__crm__get', text('x '.repeat(3_000_000)));
+  expect(origin(book, 'Ada')).toBe('user');
+  expect(origin(book, 'Eve')).toBeUndefined();
+});
+
+test('what comes after a call was made changes nothing for it', () => {
+  const book = new OriginBook(find);
+  const before = book.provenance();
+  book.addOutcome('c1', 'mcp__crm__get', text('Eve'));
+  expect(before.origins({ v: 'Eve' }).get('/v')?.from).toBe('nowhere');
+  expect(before.labels.size).toBe(0);
+});

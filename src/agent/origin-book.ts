@@ -1,0 +1,146 @@
+import type { Dispatcher, Found, Json, Origin, Outcome, Provenance, ServerRef } from '../contracts/index.ts';
+import { leavesOf } from '../tools/index.ts';
+import { contentBlocks, isBlock, isObject } from './blocks.ts';
+import { type SourceText, sourceText, textHolds } from './source-text.ts';
+
+/** Most leaves of one call that are looked up, and most characters that one call's look-ups go through. */
+const MOST_LEAVES = 500;
+const MOST_WORK = 32_000_000;
+/** Most characters kept of a conversation; what came after that is not looked up. */
+const MOST_KEPT = 4_000_000;
+
+interface KnownText {
+  readonly origin: Exclude<Origin, { from: 'nowhere' }>;
+  readonly text: SourceText;
+}
+
+const RANK = { user: 0, context: 1, result: 2 } as const;
+
+/**
+ * Keeps what was said in a conversation and by whom, to tell where the arguments of a call came from and whose content
+ * has entered. Time and memory are linear in the conversation, and bounded; what is over a bound is not known.
+ */
+export class OriginBook {
+  readonly #find: (name: string) => Found | undefined;
+  readonly #texts: KnownText[] = [];
+  readonly #labels = new Set<string>();
+  #kept = 0;
+  /** False when something wasn't kept: a value that isn't found may have stood there. */
+  #isWhole = true;
+
+  /** @param find by wire name: whose result it is */
+  constructor(find: (name: string) => Found | undefined) {
+    this.#find = find;
+  }
+
+  addContext(text: string): void {
+    this.#add({ from: 'context' }, [text]);
+  }
+
+  /** What the user says: their own words are text; documents and the like were written by others. */
+  addInput(content: Json): void {
+    for (const block of contentBlocks(content)) {
+      if (isBlock(block, 'text') && typeof block.text === 'string') this.#add({ from: 'user' }, [block.text]);
+      else if (isBlock(block, 'document') || isBlock(block, 'search_result')) {
+        this.#labels.add('untrusted-content');
+        this.#add({ from: 'result', callId: '', server: null }, [block]);
+      }
+    }
+  }
+
+  /** Messages of earlier runs, as the Messages API has them. */
+  addMessages(messages: readonly Json[]): void {
+    const names = new Map<string, string>();
+    for (const message of messages) {
+      if (!isObject(message)) continue;
+      for (const block of contentBlocks(message.content)) {
+        if (!isObject(block)) continue;
+        if (block.type === 'tool_use') names.set(String(block.id), String(block.name));
+        else if (block.type === 'tool_result') {
+          const callId = String(block.tool_use_id);
+          this.#addResult(callId, names.get(callId) ?? '', [block.content ?? null]);
+        } else if (message.role === 'user') this.addInput([block]);
+        else if (typeof block.type === 'string' && block.type.endsWith('_tool_result')) {
+          this.#addResult(String(block.tool_use_id), '', [block]);
+        }
+      }
+    }
+  }
+
+  addOutcome(callId: string, name: string, outcome: Outcome): void {
+    if (outcome.kind === 'ok') this.#addResult(callId, name, [parsed(outcome.raw.text)]);
+    if (outcome.kind !== 'failed' && outcome.kind !== 'cancelled') return;
+    const { message, partial } = outcome.failure;
+    this.#addResult(callId, name, [message, ...(partial ? [parsed(partial.text)] : [])]);
+  }
+
+  /** As things stand now: what comes later doesn't change it. */
+  provenance(): Provenance {
+    const texts = [...this.#texts].sort((a, b) => RANK[a.origin.from] - RANK[b.origin.from]);
+    const isWhole = this.#isWhole;
+    return { labels: new Set(this.#labels), origins: (args) => originsOf(args, texts, isWhole) };
+  }
+
+  #addResult(callId: string, name: string, values: readonly Json[]): void {
+    const tool = this.#find(name)?.tool;
+    const server = tool?.ref.server ?? null;
+    if (server) this.#labels.add(`server:${server.key}`);
+    if (!tool || isOutside(server, tool.annotations)) this.#labels.add('untrusted-content');
+    this.#add({ from: 'result', callId, server: server?.key ?? null }, values);
+  }
+
+  #add(origin: KnownText['origin'], values: readonly Json[]): void {
+    const { text, whole } = sourceText(values, MOST_KEPT - this.#kept);
+    if (!whole) this.#isWhole = false;
+    this.#kept += text.words.length;
+    if (text.words !== '' || text.numbers.size > 0) this.#texts.push({ origin, text });
+  }
+}
+
+/** Adds to each call where its arguments came from, and to the book what it gives back. */
+export function tracingDispatcher(inner: Dispatcher, book: OriginBook): Dispatcher {
+  return {
+    async call(request) {
+      const outcome = await inner.call({ ...request, provenance: book.provenance() });
+      book.addOutcome(request.ctx.callId, request.name, outcome);
+      return outcome;
+    },
+  };
+}
+
+/** A server that isn't trusted, or an own tool that says that it reads from the world (MCP `openWorldHint`). */
+function isOutside(server: ServerRef | null, annotations: Json | undefined): boolean {
+  if (server) return !server.trustAnnotations;
+  return isObject(annotations) && annotations.openWorldHint === true;
+}
+
+function originsOf(args: Json, texts: readonly KnownText[], isWhole: boolean): ReadonlyMap<string, Origin> {
+  const origins = new Map<string, Origin>();
+  let work = 0;
+  for (const { pointer, value } of leavesOf(args, MOST_LEAVES).leaves) {
+    let origin: Origin | undefined;
+    let isSure = isWhole;
+    for (const { origin: from, text } of texts) {
+      work += text.words.length;
+      if (work > MOST_WORK) {
+        isSure = false;
+        break;
+      }
+      if (textHolds(text, value)) {
+        origin = from;
+        break;
+      }
+    }
+    if (origin) origins.set(pointer, origin);
+    else if (isSure) origins.set(pointer, { from: 'nowhere' });
+  }
+  return origins;
+}
+
+function parsed(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return text;
+  }
+}
