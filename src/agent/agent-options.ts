@@ -13,7 +13,7 @@ import type {
   ToolDefinition,
 } from '../contracts/index.ts';
 import type { DispatcherOptions } from '../dispatch/index.ts';
-import type { Mode, Permissions } from '../policy/index.ts';
+import type { Hook, HookSet, Mode, Permissions } from '../policy/index.ts';
 import type { functionSource } from '../tools/index.ts';
 import type { RunEvent } from './events.ts';
 import type { RunLimits } from './limits.ts';
@@ -48,6 +48,11 @@ export interface AgentOptions {
    */
   readonly permissions?: Permissions;
   readonly mode?: Mode;
+  /**
+   * Functions that are told of calls, prompts, sessions and servers' questions before or after them, under the events and
+   * with the fields of Claude Code's hooks. They can only tighten what the rules say.
+   */
+  readonly hooks?: readonly Hook[] | HookSet;
   /** Who is asked when a call needs someone's word. Default: nobody; the call is refused, with how to allow it. */
   readonly asker?: Asker;
   /** Gets each call's intent and outcome. Default: nothing is recorded. */
@@ -145,6 +150,11 @@ export interface Agent {
    */
   run(input: string | Json[], options?: RunOptions): Run;
   conversation(options?: { readonly id?: string; readonly messages?: readonly Json[] }): Conversation;
+  /**
+   * Ends the session of a conversation for its hooks (`SessionEnd`); the conversation itself may go on, in a new session.
+   * `close` does it for all.
+   */
+  endSession(conversation: string, reason: 'clear' | 'exit' | 'other'): Promise<void>;
   /** The tools that this agent may see. */
   tools(): readonly ToolDefinition[];
   /** Aborts the runs under way and waits for them. Sources and models stay open: they are the caller's. */

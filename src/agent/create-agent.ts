@@ -10,18 +10,21 @@ import {
   resultReader,
 } from '../dispatch/index.ts';
 import { costOf, modelFacts, resolveModel } from '../models/index.ts';
+import { withHooks } from '../policy/index.ts';
 import { memoryStore } from '../store/index.ts';
 import { BridleError, functionSource, isBridleError, toApiTool } from '../tools/index.ts';
+import { agentHooks, hookSetOf } from './agent-hooks.ts';
 import type { Agent, AgentOptions, Conversation, RunOptions, ToolChoice } from './agent-options.ts';
 import { agentPolicy } from './agent-policy.ts';
 import { ASK_USER, askUserTool } from './ask-user.ts';
 import { contentBlocks, isBlank, isBlock, isObject } from './blocks.ts';
+import { deferredRun } from './deferred-run.ts';
 import type { RunEvent, RunResult } from './events.ts';
 import { effectiveLimits, type RunLimits, wrongLimits } from './limits.ts';
 import { OriginBook, tracingDispatcher } from './origin-book.ts';
 import { readMessages } from './read-messages.ts';
-import { failedRun, type Run, startRun } from './run.ts';
 import { readinessNews, type Told, visibleSources } from './readiness.ts';
+import { failedRun, type Run, startRun } from './run.ts';
 import { initialState, type LoopConfig, type LoopTool } from './state.ts';
 import { systemPrompt, UNTRUSTED_CONTENT_NOTICE } from './system-prompt.ts';
 
@@ -44,13 +47,15 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
   const results = createResultStore();
   const idempotency = options.idempotency ?? idempotencyLedger(memoryStore());
   const reader = await readerTool(results);
-  const policy = await agentPolicy(options, reader.tool);
+  const hookSet = await hookSetOf(options.hooks);
+  const policy = withHooks(await agentPolicy(options, reader.tool), hookSet);
   const who: Identity = {
     agent: options.name ?? 'agent',
     via: options.via ?? 'library',
     ...(options.user !== undefined && { user: options.user }),
     ...(options.scopes !== undefined && { scopes: options.scopes }),
   };
+  const hooks = agentHooks({ hooks: hookSet, who, tell: (text) => options.onProgress?.({ type: 'hook', text }) });
   const own = options.tools === undefined ? [] : [functionSource(options.tools)];
   const catalog = createCatalog({ sources: [...own, ...(options.sources ?? [])], policy });
   await (options.ready ? catalog.ready({ ...options.ready, signal: options.signal }) : catalog.refresh(options.signal));
@@ -93,8 +98,12 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
   const running = new Set<Run>();
   let isClosed = false;
 
-  const run = (input: string | Json[], runOptions: RunOptions = {}): Run => {
-    const conversation = runOptions.conversation ?? randomUUID();
+  const begin = (
+    input: string | Json[],
+    runOptions: RunOptions,
+    conversation: string,
+    hookNotes: string[] = [],
+  ): Run => {
     const before = runOptions.messages ?? [];
     try {
       if (isClosed)
@@ -152,9 +161,10 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
         modelIdleMs: options.modelIdleMs ?? 600_000,
         graceMs: options.graceMs ?? 5_000,
         now: Date.now,
-        input: options.input,
+        input: hooks.answering(conversation, options.input),
+        after: (call, signal) => hooks.after({ ...call, conversation, tool: find(call.name)?.tool }, signal),
         settled: () => catalog.settle(SETTLE_MS),
-        note: newsOf(conversation),
+        notes: [...hookNotes, ...noteOf(newsOf(conversation))],
         news: () => {
           const note = newsOf(conversation);
           const version = `${catalog.version} ${cutIn.has(conversation)}`;
@@ -172,12 +182,32 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
         onEvent: (event) => trace?.event(event),
         onEnd: (result) => trace?.end(result.end, endDetail(result)),
       });
-      running.add(started);
-      void started.result.then(() => running.delete(started));
       return started;
     } catch (error) {
       return failedRun(errorOf(error), before, conversation);
     }
+  };
+  /** Hooks on the input first, where there are any: a run without them starts at once. */
+  const hooked = async (input: string | Json[], runOptions: RunOptions, conversation: string): Promise<Run> => {
+    const before = runOptions.messages ?? [];
+    const signal = runOptions.signal ?? new AbortController().signal;
+    try {
+      const said = await hooks.submit(conversation, input, before.length > 0, signal);
+      if (said.kind === 'sent') return begin(input, runOptions, conversation, [...said.notes]);
+      return failedRun(said.error, before, conversation);
+    } catch (error) {
+      return failedRun(errorOf(error), before, conversation);
+    }
+  };
+  const run = (input: string | Json[], runOptions: RunOptions = {}): Run => {
+    const conversation = runOptions.conversation ?? randomUUID();
+    const hasHooks = INPUT_HOOKS.some((event) => hookSet.has(event));
+    const started = hasHooks
+      ? deferredRun(hooked(input, runOptions, conversation))
+      : begin(input, runOptions, conversation);
+    running.add(started);
+    void started.result.then(() => running.delete(started));
+    return started;
   };
 
   return {
@@ -187,16 +217,20 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
     run,
     conversation: (start = {}) => conversationOf(run, start.id ?? randomUUID(), start.messages ?? []),
     tools: () => catalog.list(who),
+    endSession: (conversation, reason) => hooks.end(conversation, reason),
     async close() {
       isClosed = true;
       const all = [...running];
       for (const each of all) each.abort('The agent was closed.');
       await Promise.all(all.map((each) => each.result));
+      await hooks.endAll();
       catalog.close();
     },
   };
 }
 
+/** Hooks that are asked before a run begins, or told when its session ends. */
+const INPUT_HOOKS = ['SessionStart', 'SessionEnd', 'UserPromptSubmit'] as const;
 /** How long a call's end waits for a list of tools that the call changed, in milliseconds. */
 const SETTLE_MS = 5_000;
 /** What is known of the conversation as the run begins. */
@@ -238,6 +272,10 @@ function conversationOf(run: Agent['run'], id: string, start: readonly Json[]): 
       return started;
     },
   };
+}
+
+function noteOf(note: string | null): string[] {
+  return note === null ? [] : [note];
 }
 
 async function readerTool(results: ReturnType<typeof createResultStore>) {

@@ -86,6 +86,8 @@ export type RunEvent =
    * anew: text since the last `message` is void.
    */
   | { readonly type: 'wait'; readonly ms: number; readonly reason: string }
+  /** A hook has something to say to whoever watches, or failed. */
+  | { readonly type: 'hook'; readonly text: string }
   /** A call is on its way to the dispatcher. */
   | { readonly type: 'call'; readonly callId: string; readonly name: string; readonly args: Json }
   /** A call needs someone's word before it runs. */

@@ -18,7 +18,7 @@ export interface RunParts extends Omit<ShellOptions, 'emit' | 'onEvent' | 'news'
   readonly content: Json;
   readonly signal?: AbortSignal | undefined;
   /** What the harness says with the input. */
-  readonly note?: string | null;
+  readonly notes?: readonly string[];
   news?: ShellOptions['news'];
   settled?: ShellOptions['settled'];
   /** Each event as it happens. */
@@ -30,7 +30,7 @@ export interface RunParts extends Omit<ShellOptions, 'emit' | 'onEvent' | 'news'
 
 /** Starts a run. */
 export function startRun(parts: RunParts): Run {
-  const { onProgress, onEvent, onEnd, signal, news, settled, content, note = null, ...rest } = parts;
+  const { onProgress, onEvent, onEnd, signal, news, settled, content, notes = [], ...rest } = parts;
   const stream = new EventStream();
   let isOver = false;
   const emit = (event: RunEvent) => {
@@ -66,7 +66,7 @@ export function startRun(parts: RunParts): Run {
     emit({ type: 'end', result: end });
     return end;
   });
-  shell.start(content, note);
+  shell.start(content, notes);
   if (signal?.aborted) onAbort();
   return {
     result,

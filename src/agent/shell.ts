@@ -13,6 +13,7 @@ import type {
   Outcome,
 } from '../contracts/index.ts';
 import { isBridleError } from '../tools/index.ts';
+import type { AfterCall, EndedCall } from './agent-hooks.ts';
 import { contentBlocks, isBlock, isObject } from './blocks.ts';
 import type { RunEvent } from './events.ts';
 import { reached } from './limits.ts';
@@ -42,6 +43,8 @@ export interface ShellOptions {
   news(): News;
   /** Waits, not for long, until what a call changed of the tools is known. Never rejects. */
   settled(): Promise<void>;
+  /** What hooks say after a call: notes for the model, and whether the run is to end. Never rejects. */
+  after?: ((call: Omit<EndedCall, 'tool' | 'conversation'>, signal: AbortSignal) => Promise<AfterCall>) | undefined;
   now(): number;
 }
 
@@ -88,9 +91,9 @@ export class Shell {
   /**
    * Gives the run its input. Call once.
    *
-   * @param note what the harness says with it
+   * @param notes what the harness says with it
    */
-  start(content: Json, note: string | null): void {
+  start(content: Json, notes: readonly string[]): void {
     const { ms } = this.options.state.config.limits;
     if (ms <= LONGEST_TIMER) {
       this.timer(ms, () => {
@@ -98,7 +101,10 @@ export class Shell {
         this.stop({ v: 1, at: this.options.now(), type: 'limit', detail: { limit, message } });
       });
     }
-    this.feed({ v: 1, at: this.options.now(), type: 'input', content, ...(note !== null && { note }) });
+    const [note, ...more] = notes;
+    const at = this.options.now();
+    for (const each of more) this.feed({ v: 1, at, type: 'edit', detail: { note: each } });
+    this.feed({ v: 1, at, type: 'input', content, ...(note !== undefined && { note }) });
   }
 
   /** Stops the run: cancels what is under way, and waits for it as long as `graceMs`. After the end it does nothing. */
@@ -255,14 +261,16 @@ export class Shell {
       });
       const at = options.now();
       if (!controller.signal.aborted) await options.settled();
-      this.settle(callId, outcome, at);
+      const said = await options.after?.({ callId, name, args: args.parse(), outcome }, controller.signal);
+      this.settle(callId, outcome, at, said?.notes);
+      if (said?.stop !== undefined) this.abort(said.stop);
     } catch (error) {
       // The contract says that a dispatcher never throws; one that does must not hang the run.
       this.settle(callId, failed(`The call broke off: ${words(error)}`, 'unknown'));
     }
   }
 
-  private settle(callId: string, outcome: Outcome, endedAt = this.options.now()): void {
+  private settle(callId: string, outcome: Outcome, endedAt = this.options.now(), notes: readonly string[] = []): void {
     const call = this.calls.get(callId);
     if (call === undefined) return;
     this.calls.delete(callId);
@@ -276,6 +284,7 @@ export class Shell {
       };
       this.feed({ v: 1, at, type: 'edit', detail });
     }
+    for (const said of notes) this.feed({ v: 1, at, type: 'edit', detail: { note: said } });
     this.feed({ v: 1, at, type: 'outcome', callId, outcome });
   }
 

@@ -50,6 +50,9 @@ export function stepPrinter(write: (text: string) => unknown, style: Style, fold
       case 'wait':
         line(style.yellow(`  waiting ${(event.ms / 1000).toFixed(1)} s: ${printable(event.reason)}`));
         return;
+      case 'hook':
+        line(style.yellow(`  hook: ${printable(event.text)}`));
+        return;
       case 'progress': {
         const said = progressText(event.raw.text);
         if (said) line(style.dim(`  … ${shown(said, 4)}`));

@@ -97,6 +97,10 @@ export function turnView(screen: Screen, style: Style, live: boolean): TurnView 
           begunAnew();
           steps.onProgress(event);
           return;
+        case 'hook':
+          pause();
+          steps.onProgress(event);
+          return;
         case 'limit':
           if (event.retrying) begunAnew();
           else pause();

@@ -72,6 +72,7 @@ export function namesOf({ ref }: ToolDefinition): string[] {
 
 function fieldsOf(who: Identity, tool: ToolDefinition, call: PolicyCall) {
   return {
+    ...(call.conversation !== undefined && { session_id: call.conversation }),
     agent: who.agent,
     ...(who.user !== undefined && { user: who.user }),
     tool_name: tool.ref.name,

@@ -1,0 +1,222 @@
+/**
+ * Rule of this file: what hooks say reaches the model as a note of the harness, beside what tools and people said and
+ * never as if they had said it; and what a hook keeps from happening does not happen.
+ */
+import type { CallContext, Identity, Json, JsonObject, Outcome, ToolDefinition } from '../contracts/index.ts';
+import { createHookSet, type Hook, type HookSet, type HookVerdict, namesOf } from '../policy/index.ts';
+import { BridleError, compileSchema, harnessNote, isBridleError, printable } from '../tools/index.ts';
+import { isObject } from './blocks.ts';
+
+/** The hooks as given, or as a set that is ready. */
+export function hookSetOf(hooks: readonly Hook[] | HookSet | undefined): Promise<HookSet> | HookSet {
+  return hooks !== undefined && 'run' in hooks ? hooks : createHookSet(hooks ?? []);
+}
+
+export interface AgentHooksOptions {
+  readonly hooks: HookSet;
+  readonly who: Identity;
+  /** What hooks have to say to whoever watches. */
+  tell(text: string): void;
+}
+
+/** What a hook made of a run's input. */
+export type Submitted =
+  | { readonly kind: 'sent'; readonly notes: readonly string[] }
+  | {
+      readonly kind: 'blocked';
+      readonly error: { readonly code: string; readonly message: string; readonly hint: string };
+    };
+
+export interface AfterCall {
+  readonly notes: readonly string[];
+  /** The run is to end, and why. */
+  readonly stop?: string;
+}
+
+/** The hooks of an agent, by the moments of its runs. */
+export interface AgentHooks {
+  /** Before what a person said goes to the model; the first time in a conversation its session begins. */
+  submit(conversation: string, input: Json, isResumed: boolean, signal: AbortSignal): Promise<Submitted>;
+  /** After a call that ran. */
+  after(call: EndedCall, signal: AbortSignal): Promise<AfterCall>;
+  /** Puts the `Elicitation` hooks before whoever answers servers' questions; they may answer where nobody else does. */
+  answering(conversation: string, input: CallContext['input']): CallContext['input'];
+  /** The session is over; the next one of the agent begins for the reason that this one ended. */
+  end(conversation: string, reason: 'clear' | 'exit' | 'other'): Promise<void>;
+  /** Every session that is under way is over. */
+  endAll(): Promise<void>;
+}
+
+export interface EndedCall {
+  readonly conversation: string;
+  readonly callId: string;
+  readonly name: string;
+  readonly tool: ToolDefinition | undefined;
+  readonly args: Json;
+  readonly outcome: Outcome;
+}
+
+const NEVER = new AbortController().signal;
+
+export function agentHooks({ hooks, who, tell }: AgentHooksOptions): AgentHooks {
+  /** Conversations whose session has begun. */
+  const sessions = new Set<string>();
+  let nextSource: 'startup' | 'clear' = 'startup';
+
+  const told = (verdict: HookVerdict): HookVerdict => {
+    const failures = verdict.reasons.filter(({ code }) => code === 'hook_failed').map(({ text }) => text);
+    for (const text of [...verdict.messages, ...failures]) {
+      try {
+        tell(text);
+      } catch {
+        // Whoever watches has no say in what happens.
+      }
+    }
+    return verdict;
+  };
+  const run = async (
+    event: Parameters<HookSet['run']>[0],
+    subjects: readonly string[],
+    conversation: string,
+    fields: JsonObject,
+    signal: AbortSignal,
+  ) => told(await hooks.run(event, subjects, { session_id: conversation, agent: who.agent, ...fields }, signal));
+
+  const end = async (conversation: string, reason: string): Promise<void> => {
+    if (!sessions.delete(conversation)) return;
+    if (hooks.has('SessionEnd')) await run('SessionEnd', [reason], conversation, { reason }, NEVER);
+  };
+
+  return {
+    async submit(conversation, input, isResumed, signal) {
+      const notes: string[] = [];
+      if (!sessions.has(conversation)) {
+        sessions.add(conversation);
+        const source = isResumed ? 'resume' : nextSource;
+        nextSource = 'startup';
+        if (hooks.has('SessionStart')) {
+          const { contexts } = await run('SessionStart', [source], conversation, { source }, signal);
+          notes.push(...contexts.map(contextNote));
+        }
+      }
+      const prompt = promptText(input);
+      if (prompt === '' || !hooks.has('UserPromptSubmit')) return { kind: 'sent', notes };
+      const verdict = await run('UserPromptSubmit', [], conversation, { prompt }, signal);
+      if (verdict.permission !== 'deny')
+        return { kind: 'sent', notes: [...notes, ...verdict.contexts.map(contextNote)] };
+      const why = verdict.reasons.map(({ text }) => text).join(' ');
+      const hint = 'Nothing was sent to the model. Say it otherwise, or change the hook.';
+      return { kind: 'blocked', error: { code: 'prompt_blocked', message: why, hint } };
+    },
+    async after({ conversation, callId, name, tool, args, outcome }, signal) {
+      if (!hooks.has('PostToolUse') || !hasRun(outcome)) return { notes: [] };
+      const fields = { tool_name: name, tool_input: args, tool_response: responseOf(outcome), tool_use_id: callId };
+      const verdict = await run('PostToolUse', tool ? namesOf(tool) : [name], conversation, fields, signal);
+      const said = [
+        ...verdict.reasons.filter(({ code }) => code === 'hook_deny').map(({ text }) => text),
+        ...verdict.contexts,
+      ];
+      const about = `About the call of ${printable(name, { maxLength: 80 })} (${printable(callId, { maxLength: 80 })})`;
+      return {
+        notes: said.map((text) => harnessNote(`${about}, a hook of the person you work for says: ${text}`)),
+        ...(verdict.stop !== undefined && { stop: verdict.stop }),
+      };
+    },
+    answering(conversation, input) {
+      if (!hooks.has('Elicitation')) return input;
+      const others = input ?? nobody;
+      return async (request, from) => {
+        const asked = elicitation(request.parse());
+        if (!asked) return others(request, from);
+        const server = from?.server?.key ?? '';
+        const fields = { mcp_server_name: server, tool_name: from?.tool ?? '', ...asked.fields };
+        const verdict = await run('Elicitation', [server], conversation, fields, from?.signal ?? NEVER);
+        if (verdict.permission === 'deny') return { action: 'decline' };
+        const answer = verdict.elicitation;
+        if (!answer) return others(request, from);
+        if (answer.action !== 'accept') return { action: answer.action };
+        return { action: 'accept', content: await fitting(answer.content ?? {}, asked.schema) };
+      };
+    },
+    end(conversation, reason) {
+      if (reason === 'clear') nextSource = 'clear';
+      return end(conversation, reason);
+    },
+    async endAll() {
+      await Promise.all([...sessions].map((conversation) => end(conversation, 'exit')));
+    },
+  };
+}
+
+async function nobody(): Promise<never> {
+  throw new Error('This host takes no requests from servers.');
+}
+
+function contextNote(text: string): string {
+  return harnessNote(`A hook of the person you work for says: ${text}`);
+}
+
+/** A call that never ran has no result to look at. */
+function hasRun(outcome: Outcome): boolean {
+  if (outcome.kind === 'ok') return true;
+  return (outcome.kind === 'failed' || outcome.kind === 'cancelled') && outcome.failure.executed !== 'not_executed';
+}
+
+function responseOf(outcome: Outcome): Json {
+  if (outcome.kind === 'ok') {
+    try {
+      return outcome.raw.parse();
+    } catch {
+      return outcome.raw.text;
+    }
+  }
+  if (outcome.kind !== 'failed' && outcome.kind !== 'cancelled') return null;
+  const { message, executed } = outcome.failure;
+  return { isError: true, error: message, executed };
+}
+
+/** What a person wrote, without the documents and images beside it. */
+function promptText(input: Json): string {
+  if (typeof input === 'string') return input;
+  if (!Array.isArray(input)) return '';
+  return input
+    .flatMap((block) =>
+      isObject(block) && block.type === 'text' && typeof block.text === 'string' ? [block.text] : [],
+    )
+    .join('\n');
+}
+
+function elicitation(request: Json): { readonly fields: JsonObject; readonly schema: Json } | undefined {
+  if (!isObject(request) || request.method !== 'elicitation/create') return undefined;
+  const params = isObject(request.params) ? request.params : {};
+  const { message = '', mode = 'form', requestedSchema = {}, url, elicitationId } = params;
+  return {
+    schema: requestedSchema,
+    fields: {
+      message,
+      mode,
+      requested_schema: requestedSchema,
+      ...(url !== undefined && { url }),
+      ...(elicitationId !== undefined && { elicitation_id: elicitationId }),
+    },
+  };
+}
+
+/** A hook's answer is held to what was asked, as a person's is. */
+async function fitting(content: Json, schema: Json): Promise<Json> {
+  let issues: readonly { readonly path: string; readonly message: string }[];
+  try {
+    issues = (await compileSchema(schema, { origin: 'outside' })).check(content);
+  } catch (error) {
+    throw misfit(isBridleError(error) ? error.message : 'what was asked for can not be read');
+  }
+  if (issues.length > 0)
+    throw misfit(issues.map(({ path, message }) => `${path || 'the answer'}: ${message}`).join('; '));
+  return content;
+}
+
+function misfit(why: string): BridleError {
+  return new BridleError('hook_answer_invalid', `An Elicitation hook's answer was not given: ${printable(why)}.`, {
+    hint: 'The hook has to answer with content that fits requested_schema, or leave the question to the person.',
+  });
+}
