@@ -114,6 +114,7 @@ export type {
   PromptArgument,
   PromptDefinition,
   Provenance,
+  QuestionRecord,
   RawJson,
   Reason,
   Recorder,

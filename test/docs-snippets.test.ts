@@ -166,7 +166,7 @@ describe('configuration in the docs', () => {
       .filter(({ kind }) => kind === 'json')
       .flatMap(({ page, line, text }) => {
         const value = JSON.parse(text) as object;
-        const isRules = ['permissions', 'previews', 'mode'].some((key) => Object.hasOwn(value, key));
+        const isRules = ['permissions', 'previews', 'mode', 'sampling'].some((key) => Object.hasOwn(value, key));
         return isRules && !validate(value) ? [{ place: `${page}:${line}`, errors: validate.errors }] : [];
       });
     expect(wrong).toEqual([]);
@@ -188,6 +188,7 @@ test('the example lines of a trace are records that its reader takes, one of eac
     model: true,
     intent: true,
     decided: true,
+    question: true,
     call: true,
     outcome: true,
     limit: true,

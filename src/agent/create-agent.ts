@@ -308,6 +308,9 @@ function bothRecorders(recorder: Recorder | undefined, trace: Recorder | undefin
     outcome(record) {
       for (const each of all) each.outcome(record);
     },
+    question(record) {
+      for (const each of all) each.question?.(record);
+    },
   };
 }
 

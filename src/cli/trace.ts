@@ -1,4 +1,4 @@
-import type { Json, TraceEvent } from '../contracts/index.ts';
+import type { QuestionRecord, Json, TraceEvent } from '../contracts/index.ts';
 import { listTraces, readTrace, type TraceSummary } from '../dispatch/index.ts';
 import { BridleError, printable } from '../tools/index.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
@@ -83,6 +83,14 @@ async function findTrace(id: string | undefined, io: CommandIo): Promise<TraceSu
   });
 }
 
+/** What a server asked in the middle of a call, and what it was told, on one line. */
+function questionLine({ server, request, answer, error }: QuestionRecord): string {
+  const { method, params } = (request ?? {}) as { method?: unknown; params?: { message?: unknown } };
+  const words = typeof params?.message === 'string' ? `: ${params.message}` : '';
+  const told = error ?? JSON.stringify(answer);
+  return printable(`${server ?? 'this program'} asked (${String(method)})${words} → ${told}`, { maxLength: 400 });
+}
+
 function showEvent(event: TraceEvent, steps: ReturnType<typeof stepPrinter>, style: Style, io: CommandIo): void {
   switch (event.type) {
     case 'run':
@@ -100,6 +108,9 @@ function showEvent(event: TraceEvent, steps: ReturnType<typeof stepPrinter>, sty
     case 'call':
       steps.recorder.outcome(event.call);
       for (const line of originLines(event.call)) io.stdout.write(`  ${style.dim(line)}\n`);
+      return;
+    case 'question':
+      io.stdout.write(`${style.dim(`  ${questionLine(event.question)}`)}\n`);
       return;
     case 'limit':
     case 'abort':

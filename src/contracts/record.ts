@@ -44,6 +44,22 @@ export interface CallOutcomeRecord {
   readonly outcome: Outcome;
 }
 
+/** What a tool asked of the host in the middle of its call, and what it was told. Addresses are without their queries. */
+export interface QuestionRecord {
+  readonly callId: string;
+  readonly conversation: string;
+  /** The server's key; null for a tool of this process. */
+  readonly server: string | null;
+  readonly tool: string;
+  /** The MCP request: elicitation, sampling or roots. */
+  readonly request: Json;
+  /** The result of the request's method. */
+  readonly answer?: Json;
+  /** Why there is none. */
+  readonly error?: string;
+  readonly ms: number;
+}
+
 /**
  * `intent` resolves when the record is durable if the tool's effect isn't `read`, at once if it is; `outcome` never
  * delays the answer and never throws.
@@ -51,6 +67,8 @@ export interface CallOutcomeRecord {
 export interface Recorder {
   intent(r: IntentRecord): Promise<void>;
   outcome(r: CallOutcomeRecord): void;
+  /** Never delays the answer and never throws. */
+  question?(r: QuestionRecord): void;
 }
 
 /** The line of a trace that tells one call, start to finish. */
@@ -75,5 +93,6 @@ export type TraceEvent =
     }
   | { readonly v: 1; readonly at: number; readonly type: 'decided'; readonly intent: IntentRecord }
   | { readonly v: 1; readonly at: number; readonly type: 'end'; readonly how: string; readonly detail: Json }
+  | { readonly v: 1; readonly at: number; readonly type: 'question'; readonly question: QuestionRecord }
   | CallRecord
   | LoopEvent;

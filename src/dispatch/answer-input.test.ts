@@ -38,6 +38,33 @@ describe('a result that asks for input', () => {
     expect(recorder.outcomes).toHaveLength(1);
   });
 
+  test('is on record with its answer, and addresses in both are without their queries', async () => {
+    const visit = {
+      method: 'elicitation/create',
+      params: { url: 'https://u:p@pay.example/go?code=1', message: 'Pay' },
+    };
+    const asksTwice: Handler = async (_, { answers, input }) => {
+      if (answers) return ok('done');
+      await input?.(rawFrom(visit));
+      return { kind: 'input_required', requests: rawFrom({ who }), state: 's' };
+    };
+    const { call, recorder } = bench([definition('ask')], fakeSource({ ask: asksTwice }));
+    const question = vi.fn();
+    Object.assign(recorder, { question });
+    let nth = 0;
+    const answer = async () => {
+      nth += 1;
+      if (nth === 2) throw new Error('nobody is here');
+      return { action: 'accept' };
+    };
+    expect(await call('ask', {}, { ctx: { input: answer } })).toMatchObject({ kind: 'failed' });
+    const cut = { ...visit, params: { url: 'https://…@pay.example/go?…', message: 'Pay' } };
+    expect(question.mock.calls.map(([record]) => record)).toMatchObject([
+      { callId: 'call-1', server: 'shop', tool: 'ask', request: cut, answer: { action: 'accept' } },
+      { request: who, error: 'nobody is here' },
+    ]);
+  });
+
   test('is the outcome where the host takes no requests, and where calls are relayed', async () => {
     const { call } = bench([definition('ask')], fakeSource({ ask: once }));
     expect(await call('ask')).toMatchObject({ kind: 'input_required', state: 'sealed' });

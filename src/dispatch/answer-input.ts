@@ -1,5 +1,6 @@
 import type { CallContext, Json, JsonObject, Outcome, RawJson } from '../contracts/index.ts';
 import { rawFrom } from '../tools/index.ts';
+import { askHost } from './ask-host.ts';
 import type { Call, Path, Permitted } from './call-path.ts';
 import { cancelled, errorText, failed } from './outcomes.ts';
 import { backoffMs } from './retry.ts';
@@ -69,7 +70,7 @@ async function collect(
   const answers: [string, Json][] = [];
   for (const [key, request] of entries) {
     signal.throwIfAborted();
-    const answer = await call.ctx.input?.(rawFrom(request), { callId: call.ctx.callId, server, tool, signal });
+    const answer = await askHost(path, call, rawFrom(request), { callId: call.ctx.callId, server, tool, signal });
     answers.push([key, answer ?? null]);
   }
   return Object.fromEntries(answers);

@@ -8,6 +8,7 @@ import type {
   ToolDefinition,
 } from '../contracts/index.ts';
 import { canonicalJson, sha256, ToolFailure } from '../tools/index.ts';
+import { askHost } from './ask-host.ts';
 import { answered, type InputAnswers } from './answer-input.ts';
 import type { Call, Committed, DispatchedContext, Ended, Path, Permitted, Ran } from './call-path.ts';
 import { recordedOrigins } from './finish.ts';
@@ -105,7 +106,7 @@ async function runOnce(
   const run = await withinLimits(
     (scope) => {
       call.ledger.handedOver = true;
-      return source.call(tool.ref.tool, args.value(), sourceContext(call, { tool, scope, answers }));
+      return source.call(tool.ref.tool, args.value(), sourceContext(path, call, { tool, scope, answers }));
     },
     { signal: call.ctx.signal, clock: path.clock, idleMs: call.idleMs, hardMs },
   );
@@ -114,6 +115,7 @@ async function runOnce(
 
 /** The caller's context, with the dispatcher's own signal, and with progress that starts the idle limit anew. */
 function sourceContext(
+  path: Path,
   call: Call,
   {
     tool,
@@ -138,17 +140,15 @@ function sourceContext(
       if (event.kind === 'progress') scope.touch();
       quietly(() => call.ctx.onEvent?.(event));
     },
-    ...(input && { input: (request: RawJson) => whilePaused(scope, () => call.ctx.input?.(request, from())) }),
+    ...(input && { input: (request: RawJson) => whilePaused(scope, () => askHost(path, call, request, from())) }),
   };
 }
 
 /** While the server waits for the host's answer, it isn't the server that is silent. */
-async function whilePaused<T>(scope: WorkScope, work: () => Promise<T> | undefined): Promise<T> {
+async function whilePaused<T>(scope: WorkScope, work: () => Promise<T>): Promise<T> {
   const resume = scope.pause();
   try {
-    const answer = work();
-    if (!answer) throw new Error('This host takes no requests from servers.');
-    return await answer;
+    return await work();
   } finally {
     resume();
   }

@@ -14,6 +14,11 @@ const HEAD = 1_000;
 export function traceLine(event: TraceEvent): string {
   if (event.type === 'call') return JSON.stringify({ ...event, call: boundedCall(event.call) });
   if (event.type === 'decided') return JSON.stringify({ ...event, intent: boundedIntent(event.intent) });
+  if (event.type === 'question') {
+    const { request, answer } = event.question;
+    const ends = answer === undefined ? {} : { answer: bounded(answer) };
+    return JSON.stringify({ ...event, question: { ...event.question, request: bounded(request), ...ends } });
+  }
   return JSON.stringify(event);
 }
 

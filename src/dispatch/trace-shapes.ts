@@ -16,6 +16,8 @@ const SHAPES: Readonly<Record<TraceEvent['type'], (event: Members) => boolean>> 
   intent: (event) => hasTexts(event, 'callId', 'name') && event.args !== undefined,
   outcome: (event) => hasTexts(event, 'callId') && isOutcome(event.outcome),
   decided: ({ intent }) => isObject(intent) && hasTexts(intent, 'callId') && isDecision(intent.decision),
+  question: ({ question }) =>
+    isObject(question) && hasTexts(question, 'callId', 'tool') && question.request !== undefined,
   call: ({ call }) => isObject(call) && isCall(call),
   limit: ({ detail }) => detail !== undefined,
   abort: ({ detail }) => detail !== undefined,
