@@ -1,9 +1,9 @@
 import type { AgentOptions } from '../agent/index.ts';
 import type { Identity } from '../contracts/index.ts';
-import { refuseAsker } from '../dispatch/index.ts';
 import { terminalAsker } from '../host/index.ts';
 import { BridleError, printable } from '../tools/index.ts';
 import { MAIN_AGENT } from './agent-option.ts';
+import { approvalInbox } from './approval-inbox.ts';
 import type { ChatContext } from './chat/chat-context.ts';
 import { ChatSession } from './chat/chat-session.ts';
 import { chooseSession, resumeSession } from './chat/commands.ts';
@@ -19,7 +19,7 @@ import type { CommandIo, ParsedCommand } from './command.ts';
 import { closingOnAbort, interruptible } from './interrupt.ts';
 import { flag, numberOption, stringOption } from './parse.ts';
 import { cutShort, readyMs, requireServers, stillStarting } from './ready.ts';
-import { chosenModel, HOW_TO_ALLOW, hiddenByPlan, modelFor, systemFor } from './run.ts';
+import { chosenModel, hiddenByPlan, modelFor, systemFor, unstored } from './run.ts';
 import { styleFor } from './style.ts';
 import { isAttended, openWorkspace, reasonLine, type Workspace } from './workspace.ts';
 
@@ -76,6 +76,7 @@ async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number>
   const work = async (signal: AbortSignal): Promise<number> => {
     const workspace = await openWorkspace(parsed, io, signal, editor);
     const view = turnView(screen, style, true);
+    const inbox = approvalInbox(io, workspace.project.root);
     const rules = sessionRules(workspace.project.layers, workspace.compiled.mode, workspace.project.root);
     const policy = workspace.narrow(rules.policy);
     const agent: ChatAgent = {
@@ -83,7 +84,9 @@ async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number>
       via: 'terminal',
       sources: workspace.sources,
       policy,
-      asker: terminalAsker({ prompter: editor, always: rules.always }),
+      asker: inbox.asker({
+        person: terminalAsker({ prompter: editor, always: rules.always, alwaysHere: inbox.always }),
+      }),
       input: workspace.input,
       system: systemFor(workspace.project.root, workspace.agent),
       limits: limitsFor(workspace.agent),
@@ -137,6 +140,7 @@ async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number>
       await session?.close();
       if ((session?.lost ?? 0) > 0)
         screen.lines(style.yellow(`${session?.lost} lines of this session could not be written`));
+      await inbox.close();
       await workspace.close();
     }
   };
@@ -160,13 +164,14 @@ async function inPipe(parsed: ParsedCommand, io: CommandIo): Promise<number> {
   const screen = openScreen(io, Number.POSITIVE_INFINITY);
   return interruptible(async (signal) => {
     const workspace = await openWorkspace(parsed, io, signal);
+    const inbox = approvalInbox(io, workspace.project.root);
     const view = turnView(screen, style, false);
     const agent: ChatAgent = {
       name: who.agent,
       via: 'terminal',
       sources: workspace.sources,
       policy: workspace.compiled.policy,
-      asker: refuseAsker(HOW_TO_ALLOW),
+      asker: inbox.asker(unstored(workspace)),
       input: workspace.input,
       system: systemFor(workspace.project.root, workspace.agent),
       limits: limitsFor(workspace.agent),
@@ -206,6 +211,7 @@ async function inPipe(parsed: ParsedCommand, io: CommandIo): Promise<number> {
       return await pipeLoop(chat, io.stdin, signal);
     } finally {
       await session?.close();
+      await inbox.close();
       await workspace.close();
     }
   }, io);

@@ -1,3 +1,4 @@
+import { APPROVALS_VERBS } from './approvals-verbs.ts';
 import type { CommandSpec, OptionSpec } from './command.ts';
 import { MCP_VERBS } from './mcp-verbs.ts';
 import { READY_OPTIONS } from './ready.ts';
@@ -43,7 +44,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       'refused, and the refusal says which rule would allow it.\n\n' +
       'Exit status: 0 answered, 1 failed, 2 bad usage or configuration, 3 the agent asked a question, 4 the model\n' +
       'refused, 5 the answer was cut, 6 a limit was reached, 7 the project is not trusted, 8 a required server is not\n' +
-      'ready, 130 interrupted.',
+      'ready, 9 a call waits for approval, 130 interrupted.',
     options: {
       ...RUN_OPTIONS,
       'max-seconds': { type: 'string', value: 'N', help: 'stop after N seconds' },
@@ -51,6 +52,8 @@ export const COMMANDS: readonly CommandSpec[] = [
       'max-cost': { type: 'string', value: 'USD', help: 'stop when the run has cost this much' },
       ...PROJECT_OPTIONS,
       json: { ...JSON_OPTION, help: 'print the result as one JSON object on stdout' },
+      park: { type: 'boolean', help: "leave what would be asked for 'bridle approvals' where nobody can be asked" },
+      'park-seconds': { type: 'string', value: 'N', help: 'park, and wait up to N seconds for each answer' },
       quiet: { type: 'boolean', help: 'no steps on stderr' },
     },
     examples: [
@@ -151,6 +154,23 @@ export const COMMANDS: readonly CommandSpec[] = [
     examples: [['bridle explain mcp__shop__refund_transaction', 'why it is shown, asked about or hidden']],
     positionals: [1, 1],
     load: () => import('./explain.ts'),
+  },
+  {
+    name: 'approvals',
+    summary: 'answer what agents asked while nobody was there',
+    usage: '<verb>',
+    details:
+      "An agent that runs with --park leaves its questions here. Each verb has a help of its own: 'bridle approvals\n" +
+      "approve --help'.",
+    options: { json: JSON_OPTION },
+    examples: [
+      ['bridle approvals list', 'what there is to decide'],
+      ['bridle approvals show p2m4k7f8', 'one of them, whole'],
+      ['bridle approvals approve p2m4k7f8', 'let it run, once'],
+    ],
+    positionals: [1, Number.POSITIVE_INFINITY],
+    verbs: APPROVALS_VERBS,
+    load: () => import('./approvals.ts'),
   },
   {
     name: 'trace',

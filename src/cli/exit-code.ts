@@ -9,6 +9,7 @@ export const EXIT = {
   limit: 6,
   not_trusted: 7,
   not_ready: 8,
+  waiting: 9,
   aborted: 130,
 } as const;
 

@@ -8,6 +8,7 @@ import { resolveModel } from '../models/index.ts';
 import { stateDir } from '../store/index.ts';
 import { BridleError, printable } from '../tools/index.ts';
 import { MAIN_AGENT } from './agent-option.ts';
+import { approvalInbox } from './approval-inbox.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
 import { counted } from './counted.ts';
 import { EXIT } from './exit-code.ts';
@@ -26,6 +27,7 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
   const task = parsed.positionals[0] ?? '';
   if (task.trim() === '')
     throw new BridleError('usage', 'The task is empty.', { hint: 'Say what the agent is to do.' });
+  const parkSeconds = numberOption(parsed, 'park-seconds', 'number');
   const limits = {
     turns: numberOption(parsed, 'max-turns'),
     ms: seconds(numberOption(parsed, 'max-seconds', 'number')),
@@ -40,6 +42,7 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
 
   return interruptible(async (signal) => {
     const workspace = await openWorkspace(parsed, io, signal);
+    const inbox = approvalInbox(io, workspace.project.root);
     let trace: Trace | undefined;
     try {
       const { model, isDefault } = await modelFor(workspace.agent, chosen);
@@ -55,7 +58,7 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
         model,
         sources: workspace.sources,
         policy: workspace.compiled.policy,
-        asker: workspace.prompter ? terminalAsker({ prompter: workspace.prompter }) : refuseAsker(HOW_TO_ALLOW),
+        asker: inbox.asker(unstored(workspace, flag(parsed, 'park'), parkSeconds)),
         input: workspace.input,
         system: systemFor(workspace.project.root, workspace.agent),
         trace,
@@ -84,17 +87,37 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
       print(result, trace, parsed, io);
       const lent = lentLine(workspace.lent());
       if (lent !== undefined && !quiet) io.stderr.write(style.dim(`${lent}\n`));
-      return EXIT[result.end];
+      const waiting = await inbox.pending(result.parked?.map(({ approval }) => approval) ?? []);
+      if (waiting > 0) tellWaiting(waiting, result, io);
+      return waiting > 0 && (result.end === 'answered' || result.end === 'asked') ? EXIT.waiting : EXIT[result.end];
     } finally {
       await trace?.close();
+      await inbox.close();
       await workspace.close();
     }
   }, io);
 }
 
+/** What happens to a question that nothing stored answers. */
+export function unstored({ prompter, project }: Workspace, park = false, seconds?: number) {
+  if (prompter) return { person: terminalAsker({ prompter }) };
+  const { approvals } = project;
+  const parks = park || seconds !== undefined || approvals.park === true;
+  if (!parks) return { person: refuseAsker(HOW_TO_ALLOW) };
+  return { park: { waitMs: (seconds ?? approvals.waitSeconds ?? 0) * 1000 } };
+}
+
+function tellWaiting(count: number, { parked = [] }: RunResult, io: CommandIo): void {
+  const style = styleFor(io.stderr, io.env);
+  const what = count === 1 ? 'one call waits' : `${count} calls wait`;
+  const ids = [...new Set(parked.map(({ approval }) => approval))];
+  io.stderr.write(`${style.yellow(`${what} for approval:`)} ${ids.map((id) => printable(id)).join(' ')}\n`);
+  io.stderr.write(`  'bridle approvals show ID' tells what it is. Once it is approved, run the same task again.\n`);
+}
+
 /** For whoever reads a refusal where nobody could be asked. */
-export const HOW_TO_ALLOW =
-  "run it in a terminal to be asked, give --allow '{rule}', or put the rule under permissions.allow in bridle.json";
+const HOW_TO_ALLOW =
+  "run it in a terminal to be asked, give --allow '{rule}', put the rule under permissions.allow in bridle.json, or give --park to have it wait for an answer";
 
 /** Where the traces of runs are kept: `traces` in the state folder. */
 export function tracesDir(io: CommandIo): string {

@@ -151,8 +151,13 @@ describe('terminalAsker', () => {
 describe('always', () => {
   const by = 'terminal, always in this session';
   test.each<[string, { rule: string } | { why: string }, object, string]>([
-    ['a\n', { rule: 'mcp__shop__refund' }, { answer: 'allow', by }, 'Allowed until you leave: mcp__shop__refund'],
-    ['always\n', { rule: 'mcp__shop__refund' }, { answer: 'allow', by }, 'Allowed until you leave'],
+    [
+      'a\n',
+      { rule: 'mcp__shop__refund' },
+      { answer: 'allow', by, always: 'session' },
+      'Allowed until you leave: mcp__shop__refund',
+    ],
+    ['always\n', { rule: 'mcp__shop__refund' }, { answer: 'allow', by, always: 'session' }, 'Allowed until you leave'],
     [
       'a\ny\n',
       { why: 'An ask rule names it.' },
@@ -169,9 +174,31 @@ describe('always', () => {
     expect(text()).toContain(shown);
   });
 
+  test.each<[string, { rule: string } | { why: string }, object, string]>([
+    [
+      'p\n',
+      { rule: 'r in this project' },
+      { answer: 'allow', by: 'terminal, always in this project', always: 'project' },
+      'Allowed: r in this project',
+    ],
+    [
+      'p\ny\n',
+      { why: 'The store is locked.' },
+      { answer: 'allow', by: 'terminal' },
+      'Not always: The store is locked.',
+    ],
+    ['n\n', { rule: 'r' }, { answer: 'deny', by: 'terminal' }, '[y/a/p/n]'],
+  ])('in this project: %j', async (typed, made, reply, shown) => {
+    const { input, output, text } = terminal();
+    const asker = terminalAsker({ input, output, always: () => ({ rule: 'a' }), alwaysHere: async () => made });
+    input.write(typed);
+    expect(await asker.ask(question())).toEqual(reply);
+    expect(text()).toContain(shown);
+  });
+
   test('is no answer where it is not offered', async () => {
     const { input, asker, text } = terminal();
-    input.write('a\nn\n');
+    input.write('a\np\nn\n');
     expect(await asker.ask(question())).toEqual({ answer: 'deny', by: 'terminal' });
     expect(text()).not.toContain('always');
   });

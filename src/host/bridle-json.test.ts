@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { BridleError } from '../tools/index.ts';
 import { readBridleFile } from './bridle-json.ts';
-import { BRIDLE_KEYS, PERMISSION_KEYS, PREVIEW_KEYS } from './bridle-keys.ts';
+import { APPROVALS_KEYS, BRIDLE_KEYS, PERMISSION_KEYS, PREVIEW_KEYS } from './bridle-keys.ts';
 import { parseConfig } from './config-file.ts';
 
 const schema = JSON.parse(readFileSync(new URL('../../schema/bridle.schema.json', import.meta.url), 'utf8'));
@@ -17,6 +17,7 @@ describe('the published schema', () => {
   test('documents exactly the keys that are read, each with a description', () => {
     expect(Object.keys(schema.properties).sort()).toEqual([...BRIDLE_KEYS].sort());
     expect(Object.keys(schema.$defs.permissions.properties).sort()).toEqual([...PERMISSION_KEYS].sort());
+    expect(Object.keys(schema.properties.approvals.properties).sort()).toEqual([...APPROVALS_KEYS].sort());
     expect(Object.keys(schema.$defs.preview.properties).sort()).toEqual([...PREVIEW_KEYS].sort());
     const documented = [...Object.values(schema.properties), schema.$defs.permissions, schema.$defs.rule];
     for (const property of documented as { $ref?: string; description?: string }[]) {
@@ -43,6 +44,12 @@ describe('the published schema', () => {
     '{"Permissions": {}}',
     '{"mode": "plan"}',
     '{"mode": 7}',
+    '{"approvals": {}}',
+    '{"approvals": {"park": true, "waitSeconds": 1.5}}',
+    '{"approvals": {"park": "yes"}}',
+    '{"approvals": {"waitSeconds": -1}}',
+    '{"approvals": {"wait": 1}}',
+    '{"approvals": true}',
     '{"previews": []}',
     '{"previews": {"refund": {"tool": "get"}}}',
     '{"previews": {"mcp__shop__*": {"tool": "get"}}}',

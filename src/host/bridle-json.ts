@@ -2,6 +2,7 @@ import type { Node } from 'jsonc-parser';
 import type { PreviewPlan, Reason } from '../contracts/index.ts';
 import { MODES, type Permissions, type RuleEntry, type RuleKind } from '../policy/index.ts';
 import { BridleError, canonicalJson, sha256 } from '../tools/index.ts';
+import { type ApprovalSettings, readApprovalSettings } from './approval-settings.ts';
 import {
   BRIDLE_KEYS,
   FOREIGN_BRIDLE_KEYS,
@@ -34,6 +35,7 @@ export interface BridleFile {
   readonly mode?: string;
   /** What each server may use of the model. Only the user's own file may set it. */
   readonly sampling: ReadonlyMap<string, SamplingBudget>;
+  readonly approvals: ApprovalSettings;
   readonly warnings: readonly Reason[];
 }
 
@@ -60,6 +62,7 @@ export function readBridleFile(file: ConfigFile, owner: 'user' | 'project'): Bri
     previews: readPreviews(reader, top.get('previews')?.value),
     sampling: readSamplingKey(reader, top.get('sampling')?.value, owner),
     ...(mode !== undefined && { mode }),
+    approvals: readApprovalSettings(reader, top.get('approvals')?.value),
     warnings: reader.warnings,
   };
 }

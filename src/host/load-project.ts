@@ -5,6 +5,7 @@ import { configDir, stateDir } from '../store/index.ts';
 import { BridleError } from '../tools/index.ts';
 import { readAgents } from './agents/load-agents.ts';
 import { type ListedAgent, settleAgents } from './agents/settle-agents.ts';
+import type { ApprovalSettings } from './approval-settings.ts';
 import { type BridleFile, readBridleFile } from './bridle-json.ts';
 import { type ForeignRules, ignoredSettings, readClaudeRules } from './claude-settings.ts';
 import { readConfigFile } from './config-file.ts';
@@ -73,6 +74,8 @@ export interface Project {
   readonly sampling: ReadonlyMap<string, SamplingBudget>;
   /** Every agent file there is; those that are `ready` may be used. */
   readonly agents: readonly ListedAgent[];
+  /** The person's own word goes before the project's, each key alone. */
+  readonly approvals: ApprovalSettings;
   readonly warnings: readonly Reason[];
   readonly trusted: boolean;
   /** What the project's files ask for, whether it is trusted or not. */
@@ -151,6 +154,7 @@ export async function loadProject(options: LoadProjectOptions): Promise<Project>
       const name = agentItemName(agent, root);
       return isNew || (trusted && trust.items.some((item) => item.name === name && item.state === 'same'));
     }),
+    approvals: { ...(trusted && read.bridle?.approvals), ...rules.approvals },
     warnings: [
       ...rules.warnings,
       ...(read.bridle?.warnings ?? []),

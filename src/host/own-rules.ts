@@ -1,12 +1,13 @@
 import type { Reason } from '../contracts/index.ts';
 import type { PolicyLayer } from '../policy/index.ts';
+import type { ApprovalSettings } from './approval-settings.ts';
 import { type BridleFile, readBridleFile } from './bridle-json.ts';
 import { readConfigFile } from './config-file.ts';
 import { hostReason } from './reason.ts';
 import { type PlacesOptions, rulePlaces } from './server-places.ts';
 
 const SCOPES = ['managed', 'user', 'local'] as const;
-/** Of previews, from the weakest on. */
+/** Of previews and of what becomes of questions, from the weakest on. */
 const ORDER = ['user', 'local', 'managed'] as const;
 
 /** The rules that lie outside of the project: an administrator's, the user's, and the user's for this project. */
@@ -17,6 +18,7 @@ export interface OwnRules {
   readonly sampling: BridleFile['sampling'];
   /** Programs in whose settings more rules stand. */
   readonly from: BridleFile['from'];
+  readonly approvals: ApprovalSettings;
   /** The mode in force. */
   readonly mode?: string;
   readonly warnings: readonly Reason[];
@@ -58,6 +60,7 @@ export async function readOwnRules(
     // The last that maps a tool counts.
     previews: ORDER.flatMap((scope) => read.get(scope)?.previews ?? []),
     sampling: new Map(ORDER.flatMap((scope) => [...(read.get(scope)?.sampling ?? [])])),
+    approvals: Object.assign({}, ...ORDER.map((scope) => read.get(scope)?.approvals)),
     ...(mode !== undefined && { mode }),
     warnings,
   };

@@ -16,27 +16,31 @@ export interface TerminalAskerOptions {
   readonly by?: string;
   /** Offers "always": called with the question that was answered so; makes the rule, or says why not. */
   readonly always?: (question: AskQuestion) => AlwaysAnswer;
+  /** Offers "always in this project" besides: stores that, or says why not. */
+  readonly alwaysHere?: (question: AskQuestion) => Promise<AlwaysAnswer>;
 }
 
 const TRIES = 3;
 const PROMPT = 'Run it? y: yes, once. n: no; words after it are told to the agent. [y/n] ';
-const PROMPT_ALWAYS =
-  'y: yes, once. a: always, for this tool, until you leave.\n' +
-  'n: no; words after it are told to the agent.\n' +
-  'Run it? [y/a/n] ';
+const YES = 'y: yes, once. a: always, for this tool, until you leave.\n';
+const HERE = 'p: always in this project, for this tool as it is now, for 30 days.\n';
+const NO = 'n: no; words after it are told to the agent.\n';
+const PROMPT_ALWAYS = `${YES}${NO}Run it? [y/a/n] `;
+const PROMPT_HERE = `${YES}${HERE}${NO}Run it? [y/a/p/n] `;
 
 /**
  * Puts questions to the person at the terminal, one at a time. The end of the input, an abort (Ctrl-C) and three
  * answers that are neither yes nor no are a no.
  */
 export function terminalAsker(options: TerminalAskerOptions): Asker {
-  const { by = 'terminal', always } = options;
+  const { by = 'terminal', always, alwaysHere } = options;
+  const asking = always ? (alwaysHere ? PROMPT_HERE : PROMPT_ALWAYS) : PROMPT;
   const prompter = options.prompter ?? linePrompter(streams(options));
   const put = async (question: AskQuestion): Promise<AskReply> => {
     if (question.signal.aborted) return cancelled(by);
     prompter.write(`\n${questionText(question)}`);
     for (let tries = 0; tries < TRIES; tries++) {
-      const line = await prompter.ask(always ? PROMPT_ALWAYS : PROMPT, question.signal);
+      const line = await prompter.ask(asking, question.signal);
       if (question.signal.aborted) return cancelled(by);
       if (line === undefined)
         return { answer: 'deny', by, reason: 'The input ended before the question was answered.' };
@@ -44,7 +48,16 @@ export function terminalAsker(options: TerminalAskerOptions): Asker {
         const made = always(question);
         if ('rule' in made) {
           prompter.write(`Allowed until you leave: ${made.rule}\n`);
-          return { answer: 'allow', by: `${by}, always in this session` };
+          return { answer: 'allow', by: `${by}, always in this session`, always: 'session' };
+        }
+        prompter.write(`Not always: ${made.why}\n`);
+        continue;
+      }
+      if (always && alwaysHere && /^\s*p(roject)?\s*$/i.test(line)) {
+        const made = await alwaysHere(question);
+        if ('rule' in made) {
+          prompter.write(`Allowed: ${made.rule}\n`);
+          return { answer: 'allow', by: `${by}, always in this project`, always: 'project' };
         }
         prompter.write(`Not always: ${made.why}\n`);
         continue;
