@@ -47,7 +47,7 @@ export function columns(rows: readonly (readonly [string, string])[], width = Nu
 }
 
 /** A text in lines of at most `width` characters, broken at spaces; a word that is longer has a line of its own. */
-function fold(text: string, width: number): string[] {
+export function fold(text: string, width: number): string[] {
   if (text.length <= width) return [text];
   const lines = [''];
   for (const word of text.split(' ')) {

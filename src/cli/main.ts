@@ -30,7 +30,18 @@ async function answer(args: readonly string[], io: CommandIo): Promise<number> {
     io.stdout.write(overview());
     return 0;
   }
-  if (name === 'help') return answer([...rest.slice(0, 2), '--help'], io);
+  if (name === 'help') {
+    const [topic = ''] = rest;
+    if (!COMMANDS.some((command) => command.name === topic)) {
+      const { helpOfCode } = await import('./help-code.ts');
+      const help = helpOfCode(topic);
+      if (help !== undefined) {
+        io.stdout.write(help);
+        return 0;
+      }
+    }
+    return answer([...rest.slice(0, 2), '--help'], io);
+  }
   const spec = COMMANDS.find((command) => command.name === name);
   const options = rest.includes('--') ? rest.slice(0, rest.indexOf('--')) : rest;
   if (spec && options.some((arg) => arg === '--help' || arg === '-h')) {
@@ -63,6 +74,7 @@ function overview(): string {
     ...columns([
       ['--version', 'print the version'],
       ['--help', "show this help, or a command's after its name"],
+      ['help CODE', 'what an error means, and what to do'],
     ]),
     '',
     'Start with:',

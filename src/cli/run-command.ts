@@ -63,6 +63,7 @@ function report(error: unknown, io: CommandIo, json: boolean): number {
       `${style.red(`error (${printable(error.code)}):`)} ${printable(error.message, { newlines: true }).trimEnd()}\n`,
     );
     if (error.hint) io.stderr.write(`  ${printable(error.hint, { newlines: true })}\n`);
+    io.stderr.write(style.dim(`  More: 'bridle help ${printable(error.code)}'\n`));
     return exitCodeOfError(error.code);
   }
   io.stderr.write(`${style.red('error (internal):')} ${printable(message)}\n`);
