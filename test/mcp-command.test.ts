@@ -45,6 +45,13 @@ describe('help', () => {
 });
 
 describe('add', () => {
+  test('what is neither a program nor an address is not taken for a command, unless -- says that it is one', async () => {
+    for (const what of ['notaurl', 'mcp.example.com/mcp', 'localhost:3000'])
+      expect(await mcp('add', 'x', what)).toMatchObject({ status: 2, stderr: expect.stringContaining('no program') });
+    expect(await mcp('add', 'x', '--', 'notaurl')).toMatchObject({ status: 0 });
+    expect(await mcp('add', 'y', 'node', 'server.js')).toMatchObject({ status: 0 });
+  });
+
   test('writes the command behind -- word by word, by default for this person in this project, readable by nobody else', async () => {
     const { status, stdout, stderr } = await mcp(
       'add',

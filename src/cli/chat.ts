@@ -34,6 +34,8 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
   if (flag(parsed, 'resume') && flag(parsed, 'continue')) {
     throw new BridleError('usage', 'Give either --resume or --continue.');
   }
+  // Before any server is started for it.
+  if (id !== undefined) await findSession(sessionsDir(io), id);
   return isAttended(io) ? atTerminal(parsed, io) : inPipe(parsed, io);
 }
 

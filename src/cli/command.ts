@@ -12,6 +12,8 @@ export interface OptionSpec {
 export interface ParsedCommand {
   readonly positionals: readonly string[];
   readonly options: ReadonlyMap<string, string | boolean | readonly string[]>;
+  /** A `--` stands among the arguments. */
+  readonly hasDashes?: boolean;
 }
 
 /** A row of the command table: everything the help needs, and where the code is. */

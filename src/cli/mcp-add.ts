@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Json, JsonObject } from '../contracts/index.ts';
 import { ownServers, parseJsonc } from '../host/index.ts';
 import { BridleError, printable } from '../tools/index.ts';
@@ -16,6 +18,8 @@ const NAME = /^[A-Za-z0-9_.-]{1,64}$/;
 export async function add(parsed: ParsedCommand, io: CommandIo): Promise<number> {
   const [, name = '', first = '', ...rest] = parsed.positionals;
   const transport = transportOf(parsed, first);
+  if (transport === 'stdio' && stringOption(parsed, 'transport') === undefined && parsed.hasDashes !== true)
+    refuseNoCommand(first, io);
   const entry = transport === 'stdio' ? stdioEntry(parsed, first, rest) : networkEntry(parsed, transport, first, rest);
   return write(name, entry, parsed, io);
 }
@@ -75,6 +79,24 @@ function transportOf(parsed: ParsedCommand, first: string): (typeof TRANSPORTS)[
   }
   if (transport !== undefined) return transport;
   throw new BridleError('usage', `There is no transport '${printable(text)}'.`, { hint: 'It is stdio, http or sse.' });
+}
+
+/** Without a word that says what it is: what is no program here was most likely meant for an address. */
+function refuseNoCommand(first: string, { cwd, env }: CommandIo): void {
+  const folders = /[\\/]/.test(first) ? [''] : (env.PATH ?? '').split(':');
+  const isThere = folders.some((folder) => isFile(resolve(cwd, folder, first)));
+  if (isThere || first.startsWith('~') || first.includes('${')) return;
+  throw new BridleError('usage', `'${printable(first)}' is no program that is there, and no address.`, {
+    hint: 'An address begins with https:// or http://; for a command that comes later, put -- before it.',
+  });
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  } catch {
+    return false;
+  }
 }
 
 function stdioEntry(parsed: ParsedCommand, command: string, args: readonly string[]): JsonObject {

@@ -17,7 +17,7 @@ export function parseCommand(spec: CommandSpec, args: readonly string[]): Parsed
   const hint = `Run 'bridle ${spec.name} --help' to see what it takes.`;
   let parsed: ReturnType<typeof parseArgs>;
   try {
-    parsed = parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
+    parsed = parseArgs({ args: [...args], options, allowPositionals: true, strict: true, tokens: true });
   } catch (error) {
     const said = problemOf(error);
     const unknown = /^Unknown option '(--?[^']*)'/.exec(said)?.[1];
@@ -46,7 +46,8 @@ export function parseCommand(spec: CommandSpec, args: readonly string[]): Parsed
     const problem = `'bridle ${spec.name}' takes ${takes}, and there ${are} ${there}.${quotes}`;
     throw new BridleError('usage', problem, { hint });
   }
-  return { positionals: parsed.positionals, options: values };
+  const hasDashes = parsed.tokens?.some(({ kind }) => kind === 'option-terminator') === true;
+  return { positionals: parsed.positionals, options: values, hasDashes };
 }
 
 /** What `parseArgs` has to say, in one sentence of ours where its own speaks of something else than the slip. */

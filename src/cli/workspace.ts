@@ -17,6 +17,7 @@ import { type CompiledPolicy, compilePolicy, MODES } from '../policy/index.ts';
 import { BridleError, printable } from '../tools/index.ts';
 import { agentNamed, modeFor, policyFor } from './agent-option.ts';
 import { MAIN_AGENT } from './agent-option.ts';
+import { wrapLines } from './chat/wrap.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
 import { flag, listOption, stringOption } from './parse.ts';
 import { styleFor } from './style.ts';
@@ -167,7 +168,11 @@ function refuseBadFlags(problems: readonly Reason[], mode: string | undefined): 
 /** Prints reasons as warnings on stderr, each with its place. */
 export function warn(reasons: readonly Reason[], io: CommandIo): void {
   const style = styleFor(io.stderr, io.env);
-  for (const reason of reasons) io.stderr.write(`${style.yellow('warning:')} ${reasonLine(reason)}\n`);
+  const { isTTY, columns } = io.stderr;
+  for (const reason of reasons) {
+    const line = `${style.yellow('warning:')} ${reasonLine(reason)}`;
+    io.stderr.write(`${isTTY && columns ? wrapLines(line, columns) : line}\n`);
+  }
 }
 
 /** A reason with the place it comes from, on one line. */
