@@ -280,7 +280,9 @@ describe('a program', () => {
     if (!legacyStart(asked, response, 's')) json(response, 200, { id: asked.body.id, result: content('x') });
   };
   const run = async (url: string, close: string) => {
-    const client = pathToFileURL(join(await compiled(['contracts', 'tools', 'mcp/client']), 'mcp/client/index.js'));
+    const client = pathToFileURL(
+      join(await compiled(['contracts', 'tools', 'content', 'mcp/client']), 'mcp/client/index.js'),
+    );
     const program = `
       import { connectHttp } from ${JSON.stringify(client.href)};
       const it = connectHttp({ key: 'x', scope: 'code', url: ${JSON.stringify(url)} });

@@ -98,7 +98,7 @@ describe('when the host ends', () => {
   const hosts: ChildProcess[] = [];
 
   beforeAll(async () => {
-    const dist = await compiled(['contracts', 'tools', 'mcp/client']);
+    const dist = await compiled(['contracts', 'tools', 'content', 'mcp/client']);
     folder = dirname(dist);
     module = pathToFileURL(join(dist, 'mcp/client/index.js')).href;
   });

@@ -3,7 +3,7 @@ import { connectHttp, connectStdio, mcpContent, mcpSource } from 'bridle/mcp';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createContentCatalog } from '../src/catalog/index.ts';
 import { CONTENT_SERVER, documents } from './helpers/content-server.ts';
-import { entry } from './helpers/http-servers.ts';
+import { entry, everything } from './helpers/http-servers.ts';
 import { context, eventually, never, node, published, temporaryFolder } from './helpers/mcp.ts';
 
 const open: { close(): Promise<unknown> }[] = [];
@@ -84,22 +84,30 @@ describe.each(['legacy', 'modern'] as const)('content of a server of the %s era'
   });
 });
 
-test('the published everything server has resources, templates, prompts and completion', async () => {
-  const source = mcpContent(kept(connectStdio(node('everything', [published('server-everything'), 'stdio']))));
-  const catalog = createContentCatalog({ sources: [source] });
-  await catalog.refresh();
-  const [status] = catalog.sources();
-  expect(status).toMatchObject({ state: 'ready', server: { key: 'everything' } });
-  expect([status?.resources, status?.templates, status?.prompts].every((count) => (count ?? 0) > 0)).toBe(true);
-  const { who } = context();
-  const { resources, prompts } = catalog.list(who);
-  const uri = resources[0]?.uri ?? '';
-  const found = catalog.resource('everything', uri, who);
-  expect(await found?.source.read(uri, context())).toMatchObject({ kind: 'result' });
-  const simple = prompts.find((prompt) => prompt.arguments.length === 0);
-  expect(await source.prompt(simple?.name ?? '', {}, context())).toMatchObject({ kind: 'result' });
-  catalog.close();
-});
+test.each(['stdio', 'streamableHttp'] as const)(
+  'the published everything server over %s has resources, templates, prompts and completion',
+  async (over) => {
+    const key = 'everything';
+    const connection =
+      over === 'stdio'
+        ? connectStdio(node(key, [published('server-everything'), 'stdio']))
+        : connectHttp(entry(kept(await everything(over)).url, { key }));
+    const source = mcpContent(kept(connection));
+    const catalog = createContentCatalog({ sources: [source] });
+    await catalog.refresh();
+    const [status] = catalog.sources();
+    expect(status).toMatchObject({ state: 'ready', server: { key: 'everything' } });
+    expect([status?.resources, status?.templates, status?.prompts].every((count) => (count ?? 0) > 0)).toBe(true);
+    const { who } = context();
+    const { resources, prompts } = catalog.list(who);
+    const uri = resources[0]?.uri ?? '';
+    const found = catalog.resource('everything', uri, who);
+    expect(await found?.source.read(uri, context())).toMatchObject({ kind: 'result' });
+    const simple = prompts.find((prompt) => prompt.arguments.length === 0);
+    expect(await source.prompt(simple?.name ?? '', {}, context())).toMatchObject({ kind: 'result' });
+    catalog.close();
+  },
+);
 
 test('a server of tools alone is asked for nothing else', async () => {
   const files = [published('server-filesystem'), await temporaryFolder()];

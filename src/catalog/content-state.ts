@@ -86,7 +86,7 @@ const TWICE: Reason = {
 };
 
 /** A view that can't be had hides the item. */
-export function canSee(source: ContentSource, item: ContentItem, who: Identity): boolean {
+function canSee(source: ContentSource, item: ContentItem, who: Identity): boolean {
   if (source.visible === undefined) return true;
   try {
     return source.visible(item, who) === true;

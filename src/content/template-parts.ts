@@ -31,7 +31,7 @@ const rule = (first: string, separator: string, named = false, ifEmpty = '', res
   reserved,
 });
 
-export const OPERATORS: ReadonlyMap<Operator, OperatorRule> = new Map<Operator, OperatorRule>([
+const OPERATORS: ReadonlyMap<Operator, OperatorRule> = new Map<Operator, OperatorRule>([
   ['', rule('', ',')],
   ['+', rule('', ',', false, '', true)],
   ['#', rule('#', ',', false, '', true)],

@@ -1,5 +1,7 @@
 import { Client as ModernClient, StreamableHTTPClientTransport as ModernHttp } from '@modelcontextprotocol/client';
+import { StdioClientTransport as ModernStdio } from '@modelcontextprotocol/client/stdio';
 import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport as LegacyStdio } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as LegacyHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import {
   PromptListChangedNotificationSchema,
@@ -9,7 +11,7 @@ import {
 import { toolHost } from 'bridle';
 import { serve } from 'bridle/server';
 import { afterEach, describe, expect, test } from 'vitest';
-import { documents } from '../helpers/content-server.ts';
+import { CONTENT_SERVER, documents } from '../helpers/content-server.ts';
 import { eventually } from '../helpers/mcp.ts';
 import { isModern, KINDS, type Kind } from './clients.ts';
 
@@ -19,8 +21,10 @@ afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.close();
 });
 
-/** Either SDK's client, and what it was told. */
+/** Either SDK's client, of a server at an address or of a program, and what it was told. */
 async function connect(kind: Kind, url: string, agent = 'ann') {
+  const program = { command: process.execPath, args: [url], stderr: 'pipe' as const };
+  const overStdio = !url.startsWith('http:');
   const told: string[] = [];
   const requestInit = { headers: { 'x-agent': agent } };
   if (kind === 'v1') {
@@ -28,7 +32,7 @@ async function connect(kind: Kind, url: string, agent = 'ann') {
     client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => void told.push(params.uri));
     client.setNotificationHandler(ResourceListChangedNotificationSchema, () => void told.push('resources'));
     client.setNotificationHandler(PromptListChangedNotificationSchema, () => void told.push('prompts'));
-    const transport = new LegacyHttp(new URL(url), { requestInit });
+    const transport = overStdio ? new LegacyStdio(program) : new LegacyHttp(new URL(url), { requestInit });
     await client.connect(transport as Parameters<typeof client.connect>[0]);
     open.push(client);
     const subscribe = async (uri: string) => void (await client.subscribeResource({ uri }));
@@ -39,7 +43,7 @@ async function connect(kind: Kind, url: string, agent = 'ann') {
   client.setNotificationHandler('notifications/resources/updated', ({ params }) => void told.push(params.uri));
   client.setNotificationHandler('notifications/resources/list_changed', () => void told.push('resources'));
   client.setNotificationHandler('notifications/prompts/list_changed', () => void told.push('prompts'));
-  await client.connect(new ModernHttp(new URL(url), { requestInit }));
+  await client.connect(overStdio ? new ModernStdio(program) : new ModernHttp(new URL(url), { requestInit }));
   open.push(client);
   const subscribe = async (uri: string) => {
     if (!isModern(kind)) return void (await client.subscribeResource({ uri }));
@@ -129,6 +133,18 @@ describe.each(KINDS)('content over HTTP, a %s client', (kind) => {
     expect(ann.told).not.toContain('docs://secret');
     expect(await codeOf(ann.client.readResource({ uri: 'docs://secret' }))).toBe(noResource(kind));
   });
+});
+
+test.each(KINDS)('over stdio, a %s client reads, and is told of changes while it is subscribed', async (kind) => {
+  const { client, told, subscribe } = await connect(kind, CONTENT_SERVER);
+  expect((await client.readResource({ uri: 'docs://plan' })).contents).toMatchObject([{ text: '# Plan 0' }]);
+  for (const uri of ['docs://secret', 'docs://absent'])
+    expect(await codeOf(client.readResource({ uri }))).toBe(noResource(kind));
+  await subscribe('docs://plan');
+  await client.callTool({ name: 'edit', arguments: {} });
+  expect(await eventually(() => told.includes('docs://plan'))).toBe(true);
+  await client.callTool({ name: 'grow', arguments: {} });
+  expect(await eventually(() => told.includes('resources'))).toBe(true);
 });
 
 test('a host without content offers none', async () => {

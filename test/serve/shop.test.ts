@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { loadProject } from 'bridle/host';
 import { openDatabase } from 'bridle/store';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { connect, type Hooks, type Kind, KINDS, type TestClient } from './clients.ts';
+import { connect, type Hooks, KINDS, type Kind, type TestClient } from './clients.ts';
 
 const SERVER = fileURLToPath(new URL('../../dist/examples/shop/server.js', import.meta.url));
 const PROJECT = fileURLToPath(new URL('../../examples/shop', import.meta.url));
