@@ -67,6 +67,11 @@ export interface AgentOptions {
   /** The system prompt. */
   readonly system?: string;
   /**
+   * What stands after `system`, looked up at the start of each run: what trusted servers say of their tools, say. None of
+   * its words counts as the user's or the agent's own.
+   */
+  readonly sourceNotes?: () => string;
+  /**
    * What the system prompt says, after `system`, of content from tools and documents. Default
    * `UNTRUSTED_CONTENT_NOTICE`; `false` says nothing.
    */

@@ -92,7 +92,7 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
   };
   const find = (name: string) => catalog.find(name) ?? (name === reader.tool.ref.name ? reader : undefined);
   const asker = options.asker ?? refuseAsker(HOW_TO_ALLOW);
-  const system = systemPrompt(options.system, options.untrustedContentNotice ?? UNTRUSTED_CONTENT_NOTICE);
+  const notice = options.untrustedContentNotice ?? UNTRUSTED_CONTENT_NOTICE;
   const mostOut = modelFacts(model.id)?.maxOutput ?? Number.POSITIVE_INFINITY;
   const maxTokens = options.maxTokens ?? Math.min(8_192, mostOut);
   const running = new Set<Run>();
@@ -121,6 +121,7 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
       if (cutIn.has(conversation)) tools.push(loopTool(reader.tool));
       const toolChoice = runOptions.toolChoice ?? options.toolChoice;
       checkToolChoice(toolChoice, tools);
+      const system = systemPrompt(options.system, options.sourceNotes?.() ?? '', notice);
       const config: LoopConfig = {
         tools,
         limits: effectiveLimits(limits),

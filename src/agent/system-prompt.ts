@@ -10,9 +10,12 @@ export const UNTRUSTED_CONTENT_NOTICE =
  * The system prompt of a run.
  *
  * @param own the caller's text, if any; it comes first
+ * @param notes what sources say of their tools, if anything
  * @param notice the sentences on material from outside; `false` leaves them out
  */
-export function systemPrompt(own: string | undefined, notice: string | false): string | undefined {
-  const parts = [own ?? '', notice === false ? '' : notice].map((part) => part.trim()).filter((part) => part !== '');
+export function systemPrompt(own: string | undefined, notes: string, notice: string | false): string | undefined {
+  const parts = [own ?? '', notes, notice === false ? '' : notice]
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
   return parts.length === 0 ? undefined : parts.join('\n\n');
 }

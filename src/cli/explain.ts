@@ -1,3 +1,4 @@
+import { instructionsReason } from '../host/index.ts';
 import { printable } from '../tools/index.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
 import { EXIT } from './exit-code.ts';
@@ -14,6 +15,9 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
     const found = catalog.find(name);
     const reasons = [
       ...catalog.explain(name, who),
+      ...workspace.servers.flatMap((server) =>
+        found?.tool.ref.server?.key === server.key ? (instructionsReason(server.said()) ?? []) : [],
+      ),
       ...workspace.project.notStarted.flatMap((server) =>
         name.includes(server.key)
           ? server.reasons.map((reason) => ({

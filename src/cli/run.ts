@@ -61,6 +61,7 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
         asker: inbox.asker(unstored(workspace, flag(parsed, 'park'), parkSeconds)),
         input: workspace.input,
         system: systemFor(workspace.project.root, workspace.agent),
+        sourceNotes: workspace.instructions,
         trace,
         // The offline planner marks its questions itself; other models say so by calling a tool.
         askUser: model.id !== 'offline',

@@ -1,4 +1,5 @@
 import type { Reason, Source, ToolListing } from '../contracts/index.ts';
+import type { ServerInstructions } from '../host/index.ts';
 import type { McpSourceOptions } from '../mcp/client/index.ts';
 import { type HttpConnection, mcpSource, type StdioConnection } from '../mcp/client/index.ts';
 
@@ -13,6 +14,8 @@ export interface WorkspaceServer {
   readonly isEnabled: boolean;
   /** The connection in use. */
   readonly connection: ServerConnection;
+  /** What it said of how to use its tools. */
+  said(): ServerInstructions;
   /** Ends the server and starts it anew. Rejects with McpError when it doesn't start. */
   reconnect(signal: AbortSignal): Promise<void>;
   /** Ends the server; its tools are gone until it is enabled. */
@@ -54,6 +57,7 @@ export function workspaceServer(
     get connection() {
       return connection;
     },
+    said: () => ({ server: connection.server, instructions: connection.about?.instructions }),
     source: {
       server: connection.server,
       limits: connection.limits,

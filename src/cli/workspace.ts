@@ -2,6 +2,7 @@ import type { CallContext, Model, Policy, Reason, Source } from '../contracts/in
 import {
   type AgentFile,
   CLIENT_CAPABILITIES,
+  instructionsSection,
   type Lent,
   lendModel,
   linePrompter,
@@ -38,6 +39,8 @@ export interface Workspace {
   readonly prompter: Prompter | undefined;
   /** Answers what servers ask of the host. */
   readonly input: NonNullable<CallContext['input']>;
+  /** What the servers' authors say to the model, as far as they are trusted; empty where there is nothing. */
+  instructions(): string;
   /** From here on, this is the model that servers may be lent. */
   lend(model: () => Model): void;
   /** What servers had of the model. */
@@ -130,6 +133,8 @@ export async function openWorkspace(
     servers,
     input,
     sources: servers.map(({ source }) => source),
+    instructions: () =>
+      instructionsSection(servers.filter(({ isEnabled }) => isEnabled).map((server) => server.said())),
     lend(given) {
       model = given;
     },

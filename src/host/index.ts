@@ -28,6 +28,7 @@ export { type ScriptedAnswer, scriptedAsker } from './scripted-asker.ts';
 export { scriptedPrompter } from './scripted-prompter.ts';
 export type { HttpServerEntry, ServerEntry, StdioServerEntry } from './server-entry.ts';
 export { OWN_SCOPES, type OwnScope, type ServerPlaces, type ServerScope } from './server-places.ts';
+export { instructionsReason, instructionsSection, type ServerInstructions } from './server-instructions.ts';
 export { CLIENT_CAPABILITIES, type ServerRequestsOptions, serverRequests } from './server-requests.ts';
 export { type AlwaysAnswer, type TerminalAskerOptions, terminalAsker } from './terminal-asker.ts';
 export { type TrustAsker, trustPrompt, trustText } from './trust-prompt.ts';

@@ -1,3 +1,4 @@
+import { instructionsReason } from '../../host/index.ts';
 import { printable } from '../../tools/index.ts';
 import { reasonLine } from '../workspace.ts';
 import type { WorkspaceServer } from '../workspace-server.ts';
@@ -40,6 +41,8 @@ function list(chat: ChatContext): void {
     chat.say(stateLine(server, chat));
     if (!server.isEnabled) continue;
     for (const reason of server.connection.status().reasons) chat.say(chat.style.dim(`    ${reasonLine(reason)}`));
+    const instructions = instructionsReason(server.said());
+    if (instructions) chat.say(chat.style.dim(`    ${reasonLine(instructions)}`));
     for (const reason of problemsOf(server, chat)) chat.say(chat.style.dim(`    ${reason}`));
   }
   for (const { key, reasons } of project.notStarted) {
