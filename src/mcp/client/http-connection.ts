@@ -12,6 +12,7 @@ import type { OldSse } from './old-sse.ts';
 import { type HttpLink, openHttp } from './open-http.ts';
 import { CODES } from './protocol.ts';
 import { restartGuard } from './restart-guard.ts';
+import { resultCache } from './result-cache.ts';
 import { type CallLimits, type HttpServer, limitsOf, serverFingerprint } from './server.ts';
 import type { RequestContext } from './session.ts';
 import { StreamableHttp } from './streamable-http.ts';
@@ -82,6 +83,7 @@ export function connectHttp(server: HttpServer, options: HttpOptions = {}): Http
   const noise = noiseLog(clean);
   const wires = new Set<StreamableHttp | OldSse>();
   let client: HttpClient | null = null;
+  const cache = resultCache(server.url, server.headers ?? {});
   let starts = 0;
   let stray = 0;
   /** What the network or the sign-in last did to a request, until one succeeds again. */
@@ -102,7 +104,10 @@ export function connectHttp(server: HttpServer, options: HttpOptions = {}): Http
         stray += 1;
       },
       notification: (method, params) => supervisor.notify(method, params),
-      missed: () => supervisor.missed(),
+      missed() {
+        cache.drop();
+        supervisor.missed();
+      },
       lost(session, error) {
         const live = supervisor.live?.session === session;
         drop(session, error, true);
@@ -149,7 +154,13 @@ export function connectHttp(server: HttpServer, options: HttpOptions = {}): Http
       await Promise.allSettled([...wires].map((wire) => wire.stop(supervisor.closed('unknown'))));
       wires.clear();
       client?.close();
+      cache.close();
     },
+  });
+
+  // The first to hear of a change: whoever lists again because of it must get no answer of before.
+  supervisor.onNotification((method) => {
+    if (/\/list_changed$|^notifications\/resources\/updated$/.test(method)) cache.drop();
   });
 
   /** The link is of no use for new requests; what is in flight on it may still be answered. */
@@ -163,7 +174,12 @@ export function connectHttp(server: HttpServer, options: HttpOptions = {}): Http
 
   const send = async (link: HttpLink, method: string, params: Json, ctx: RequestContext): Promise<RawJson> => {
     const { wire } = link;
-    const result = await link.session.request(method, params, ctx);
+    const isModern = link.negotiated.kind === 'modern';
+    const kept = isModern && !ctx.signal.aborted ? cache.get(method, params) : undefined;
+    const keep = cache.asking(method, params);
+    const result = kept ?? (await link.session.request(method, params, ctx));
+    if (isModern && kept === undefined) keep(result);
+    // A link that was made since has to learn from it too.
     if (method === 'tools/list' && wire instanceof StreamableHttp) wire.learn(result);
     return result;
   };
@@ -188,6 +204,7 @@ export function connectHttp(server: HttpServer, options: HttpOptions = {}): Http
   };
 
   const relearn = async (link: HttpLink, ctx: RequestContext): Promise<boolean> => {
+    cache.drop();
     let cursor: string | undefined;
     for (let page = 0; page < 100; page += 1) {
       const list = (await send(link, 'tools/list', cursor === undefined ? {} : { cursor }, ctx)).parse();
