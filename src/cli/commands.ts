@@ -150,10 +150,33 @@ export const COMMANDS: readonly CommandSpec[] = [
     name: 'explain',
     summary: 'say where a tool comes from, what it is called and why, and which rule decides over it',
     usage: '<tool>',
-    options: { ...PROJECT_OPTIONS, agent: { type: 'string', value: 'NAME', help: 'as this agent' }, json: JSON_OPTION },
-    examples: [['bridle explain mcp__shop__refund_transaction', 'why it is shown, asked about or hidden']],
+    options: {
+      ...PROJECT_OPTIONS,
+      agent: { type: 'string', value: 'NAME', help: 'for this agent only' },
+      args: { type: 'string', value: 'JSON', help: 'for a call with these arguments' },
+      json: JSON_OPTION,
+    },
+    examples: [
+      ['bridle explain mcp__shop__refund_transaction', 'why it is shown, asked about or hidden'],
+      [`bridle explain mcp__fs__write_file --args '{"path": "docs/a"}'`, 'what a call of it would meet'],
+    ],
     positionals: [1, 1],
     load: () => import('./explain.ts'),
+  },
+  {
+    name: 'policy',
+    summary: 'check the rules of all files, or run a table of expectations against them',
+    usage: 'check | test FILE',
+    details:
+      'Starts no server and asks nobody; allow rules of the project count as if it were trusted.\n' +
+      "Exit status: 0 all is well, 1 there are problems or a case came out otherwise, 2 a file can't be read.",
+    options: { mode: RUN_OPTIONS.mode, json: JSON_OPTION },
+    examples: [
+      ['bridle policy check', 'each problem with its file and line'],
+      ['bridle policy test rules.test.json', 'for CI'],
+    ],
+    positionals: [1, 2],
+    load: () => import('./policy.ts'),
   },
   {
     name: 'approvals',

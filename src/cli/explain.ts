@@ -1,8 +1,12 @@
-import { instructionsReason } from '../host/index.ts';
-import { printable } from '../tools/index.ts';
+import type { CatalogHandle } from '../catalog/index.ts';
+import type { Decision, Json, ToolDefinition } from '../contracts/index.ts';
+import { instructionsReason, type Project } from '../host/index.ts';
+import { BridleError, printable } from '../tools/index.ts';
+import { MAIN_AGENT } from './agent-option.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
 import { EXIT } from './exit-code.ts';
-import { flag } from './parse.ts';
+import { flag, stringOption } from './parse.ts';
+import { agentFile, policyOfAgent } from './policy-cases.ts';
 import { printJson } from './print-json.ts';
 import { styleFor } from './style.ts';
 import { withCatalog } from './tools.ts';
@@ -11,6 +15,7 @@ import { reasonLine } from './workspace.ts';
 /** `bridle explain <tool>`. */
 export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number> {
   const name = parsed.positionals[0] ?? '';
+  const args = readArgs(stringOption(parsed, 'args'));
   return withCatalog(parsed, io, async ({ catalog, workspace, who }) => {
     const found = catalog.find(name);
     const reasons = [
@@ -27,15 +32,53 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
           : [],
       ),
     ];
+    const asked = stringOption(parsed, 'agent');
+    const agents = found ? await forAgents(found.tool, args, workspace.project, asked) : [];
     if (flag(parsed, 'json')) {
       const definition = found ? found.tool.raw.parse() : null;
-      printJson(io, { name, found: found !== undefined, reasons, definition }, 2);
+      printJson(io, { name, found: found !== undefined, reasons, agents, definition }, 2);
     } else {
       const style = styleFor(io.stdout, io.env);
       io.stdout.write(`${style.bold(printable(name))}\n`);
       for (const reason of reasons) io.stdout.write(`  ${style.dim(`${reason.room}:`)} ${reasonLine(reason)}\n`);
+      // What one agent's view says stands above; here it is for the call, and for the others.
+      for (const { agent, effect, reasons: why } of args === undefined && agents.length === 1 ? [] : agents) {
+        io.stdout.write(`  ${style.dim(`${printable(agent)}:`)} ${effect}\n`);
+        for (const reason of why) io.stdout.write(`    ${reasonLine(reason)}\n`);
+      }
     }
-    const known = found !== undefined || reasons.some(({ code }) => code !== 'unknown_tool');
-    return known ? 0 : EXIT.failed;
+    return isKnown(found, reasons) ? 0 : EXIT.failed;
   });
+}
+
+function isKnown(found: ReturnType<CatalogHandle['find']>, reasons: readonly { readonly code: string }[]): boolean {
+  return found !== undefined || reasons.some(({ code }) => code !== 'unknown_tool');
+}
+
+/** @throws BridleError `usage` */
+function readArgs(text: string | undefined): Json | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text) as Json;
+  } catch (cause) {
+    const hint = `As in --args '{"amount": 5}'.`;
+    throw new BridleError('usage', `--args '${printable(text, { maxLength: 80 })}' is not JSON.`, { cause, hint });
+  }
+}
+
+/** What the tool, or a call of it with these arguments and nothing else known, comes to for each agent. */
+async function forAgents(tool: ToolDefinition, args: Json | undefined, project: Project, asked: string | undefined) {
+  const files = project.agents.flatMap(({ agent, state }) => (agent && state === 'ready' ? [agent.name] : []));
+  const names = asked === undefined ? [...new Set([MAIN_AGENT, ...files])] : [asked];
+  const found: ({ readonly agent: string } & Pick<Decision, 'effect' | 'reasons'>)[] = [];
+  for (const agent of names) {
+    const who = { agent, via: 'terminal' } as const;
+    const policy = policyOfAgent(agentFile(agent, project), project);
+    const { effect, reasons } =
+      args === undefined
+        ? policy.view(who, tool)
+        : await policy.decide(who, tool, { args, labels: new Set(['unknown']) });
+    found.push({ agent, effect, reasons });
+  }
+  return found;
 }
