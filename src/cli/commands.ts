@@ -28,6 +28,7 @@ const RUN_OPTIONS = {
   mode: { type: 'string', value: 'MODE', help: 'default, plan, dontAsk, acceptEdits or bypassPermissions' },
   agent: { type: 'string', value: 'NAME', help: "as the agent that a file describes; see 'bridle agents list'" },
   'max-turns': { type: 'string', value: 'N', help: 'stop after N requests to the model (default: 50)' },
+  'server-log-level': { type: 'string', value: 'LEVEL', help: 'ask servers for their log from this level on; off' },
   ...READY_OPTIONS,
 } as const satisfies Record<string, OptionSpec>;
 
@@ -77,6 +78,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       mode: RUN_OPTIONS.mode,
       agent: RUN_OPTIONS.agent,
       'max-turns': { ...RUN_OPTIONS['max-turns'], help: 'stop a turn after N requests to the model (default: 50)' },
+      'server-log-level': RUN_OPTIONS['server-log-level'],
       ...READY_OPTIONS,
       continue: { type: 'boolean', help: 'go on with the last chat of this folder' },
       resume: { type: 'boolean', help: 'go on with the chat of this ID, or choose one' },

@@ -13,6 +13,8 @@ export interface StepPrinter {
 /** Of arguments and results, a line shows the beginning; why something failed is what a reader acts on. */
 const LINE = 200;
 const FAILURE = 2_000;
+/** Shortest time between two lines of progress of one call. */
+const PROGRESS_MS = 250;
 
 /** How lines are kept within the width of a terminal. */
 export interface StepFold {
@@ -25,7 +27,12 @@ export interface StepFold {
  * @param write takes whole lines; usually stderr's `write`
  * @param fold for a terminal that somebody sits at: each step is one line of it. Without: 200 characters a text
  */
-export function stepPrinter(write: (text: string) => unknown, style: Style, fold?: StepFold): StepPrinter {
+export function stepPrinter(
+  write: (text: string) => unknown,
+  style: Style,
+  fold?: StepFold,
+  now: () => number = Date.now,
+): StepPrinter {
   const line = (text: string) => write(`${text}\n`);
   const width = (taken: number) => (fold ? Math.max(8, fold.columns() - taken) : LINE);
   const shown = (value: string, taken = 2) => printable(value, { maxLength: width(taken) });
@@ -35,6 +42,15 @@ export function stepPrinter(write: (text: string) => unknown, style: Style, fold
     if (!fold || whole.length <= width(taken)) return shown(text, taken);
     const more = ` ${fold.more(callId)}`;
     return `${shown(text, taken + more.length)}${style.dim(more)}`;
+  };
+
+  /** Some servers tell of each file that they read: a few lines a second are enough for a person. */
+  const told = new Map<string, number>();
+  const due = (callId: string): boolean => {
+    const at = now();
+    if (at - (told.get(callId) ?? Number.NEGATIVE_INFINITY) < PROGRESS_MS) return false;
+    told.set(callId, at);
+    return true;
   };
 
   const onProgress = (event: RunEvent): void => {
@@ -54,6 +70,8 @@ export function stepPrinter(write: (text: string) => unknown, style: Style, fold
         line(style.yellow(`  hook: ${printable(event.text)}`));
         return;
       case 'progress': {
+        // A log message stands on a line of its own, by its level.
+        if (event.kind === 'log' || !due(event.callId)) return;
         const said = progressText(event.raw.text);
         if (said) line(style.dim(`  … ${shown(said, 4)}`));
         return;

@@ -21,6 +21,7 @@ import { MAIN_AGENT } from './agent-option.ts';
 import { wrapLines } from './chat/wrap.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
 import { flag, listOption, stringOption } from './parse.ts';
+import { serverLog, serverLogLevel } from './server-log.ts';
 import { styleFor } from './style.ts';
 import { type WorkspaceServer, workspaceServer } from './workspace-server.ts';
 
@@ -67,6 +68,7 @@ export async function openWorkspace(
   const mode = stringOption(parsed, 'mode');
   // Before anybody is asked about trust.
   if (mode !== undefined) refuseBadFlags(compilePolicy([], { mode }).problems, mode);
+  const log = serverLogLevel(parsed);
   const name = stringOption(parsed, 'agent');
   const project = await loadProject({
     cwd: io.cwd,
@@ -113,14 +115,20 @@ export async function openWorkspace(
   const optionsFor = (key: string) => ({
     capabilities: project.sampling.has(key) ? { ...CLIENT_CAPABILITIES, sampling: {} } : CLIENT_CAPABILITIES,
     input,
+    ...(log.asked && { logLevel: log.asked }),
   });
+  const show = (text: string) => (prompter ?? io.stderr).write(text);
   const servers = project.servers.map((server) =>
     workspaceServer(
       server.key,
-      () =>
-        server.kind === 'http'
-          ? connectHttp(server, optionsFor(server.key))
-          : connectStdio(server, { ...optionsFor(server.key), projectRoot: project.root }),
+      () => {
+        const connection =
+          server.kind === 'http'
+            ? connectHttp(server, optionsFor(server.key))
+            : connectStdio(server, { ...optionsFor(server.key), projectRoot: project.root });
+        connection.onNotification(serverLog(server.key, log.shown, style, show));
+        return connection;
+      },
       { previews: previewsFor(project.previews, server.key) },
     ),
   );

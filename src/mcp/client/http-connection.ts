@@ -1,6 +1,7 @@
 import type { Connection, ConnectionEra, Json, JsonObject, RawJson, Reason, ServerRef } from '../../contracts/index.ts';
 import { sha256 } from '../../tools/index.ts';
 import { eraVerdicts, type Negotiated } from './era.ts';
+import type { LogLevel } from './log-level.ts';
 import { McpError } from './errors.ts';
 import { MAX_FRAME_BYTES } from './frames.ts';
 import { type HttpClient, httpClient } from './http-client.ts';
@@ -21,6 +22,8 @@ import { type About, supervise } from './supervisor.ts';
 export interface HttpOptions {
   /** What servers may ask of the host (MCP ClientCapabilities). Default: nothing. */
   readonly capabilities?: JsonObject;
+  /** From which level on the server is asked for its log messages. Default: it decides itself. */
+  readonly logLevel?: LogLevel;
   /** Answers a server's request that belongs to no running call. */
   readonly input?: (request: RawJson) => Promise<Json>;
 }
@@ -127,6 +130,7 @@ export function connectHttp(server: HttpServer, options: HttpOptions = {}): Http
   };
 
   const supervisor = supervise<HttpLink>({
+    logLevel: options.logLevel,
     name,
     server: ref,
     guard,

@@ -6,6 +6,7 @@
 export { McpError, type RpcError } from './errors.ts';
 export { connectHttp, type HttpConnection, type HttpOptions } from './http-connection.ts';
 export { listAll } from './list-all.ts';
+export { LOG_LEVELS, type LogLevel } from './log-level.ts';
 export { type ContentConnection, mcpContent } from './mcp-content.ts';
 export { type McpSourceOptions, mcpSource } from './mcp-source.ts';
 export { installExitHooks } from './process-group.ts';

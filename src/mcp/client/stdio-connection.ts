@@ -3,6 +3,7 @@ import type { Connection, ConnectionEra, Json, JsonObject, RawJson, ServerRef } 
 import { printable } from '../../tools/index.ts';
 import { childEnvironment } from './child-env.ts';
 import { eraVerdicts } from './era.ts';
+import type { LogLevel } from './log-level.ts';
 import { McpError } from './errors.ts';
 import { noiseLog } from './noise-log.ts';
 import { CODES } from './protocol.ts';
@@ -19,6 +20,8 @@ export interface StdioOptions {
   readonly projectRoot?: string;
   /** What servers may ask of the host (MCP ClientCapabilities). Default: nothing. */
   readonly capabilities?: JsonObject;
+  /** From which level on the server is asked for its log messages. Default: it decides itself. */
+  readonly logLevel?: LogLevel;
   /** Answers a server's request that belongs to no running call, such as `roots/list` after the handshake. */
   readonly input?: (request: RawJson) => Promise<Json>;
   /** How long silence on the probe is waited for, in milliseconds. Default 3,000. */
@@ -116,6 +119,7 @@ export function connectStdio(server: StdioServer, options: StdioOptions = {}): S
   };
 
   const supervisor = supervise<Live & Link>({
+    logLevel: options.logLevel,
     name,
     server: ref,
     guard: restartGuard(name),

@@ -1,6 +1,7 @@
 import type { Connection, ConnectionStatus, RawJson, Reason, ServerRef } from '../../contracts/index.ts';
 import { rawFrom } from '../../tools/index.ts';
 import { eraVerdicts, type Negotiated } from './era.ts';
+import { askForLogs, type LogLevel } from './log-level.ts';
 import { McpError, messageOf, withExecuted } from './errors.ts';
 import { listenForChanges } from './listen.ts';
 import type { RestartGuard } from './restart-guard.ts';
@@ -30,6 +31,8 @@ export interface SupervisorOptions<L extends Link> {
   wrap(message: string): McpError;
   /** A state that says more than `failed`, by the last failure. */
   stateOf?(failure: McpError): ConnectionStatus['state'];
+  /** From which level on the server is asked for its log messages. Absent: it decides itself. */
+  readonly logLevel?: LogLevel | undefined;
   /** What is said before the first use. */
   readonly unused: string;
   /** Ends every link that was made, also those that never became ready. */
@@ -106,6 +109,7 @@ export function supervise<L extends Link>(options: SupervisorOptions<L>): Superv
       live = link;
       about = link.negotiated;
       lastFailure = null;
+      if (options.logLevel) askForLogs(link.session, link.negotiated, options.logLevel);
       listenForChanges(link.session, link.negotiated, listsChanged);
       // The lists of a new process, or of a new session, may be others.
       if (again) listsChanged();

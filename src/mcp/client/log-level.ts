@@ -1,0 +1,24 @@
+import type { Negotiated } from './era.ts';
+import { isObject } from './message.ts';
+import { META } from './protocol.ts';
+import type { Session } from './session.ts';
+
+/** The levels of a server's log messages, from the least to the most severe (RFC 5424). */
+export const LOG_LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** How long an answer to `logging/setLevel` is waited for; nothing depends on it. */
+const SET_LEVEL_MS = 10_000;
+
+/**
+ * Asks a server for its log messages from this level on: with each request of revision 2026-07-28, once before. A server
+ * that has no log, or doesn't want to, is left alone.
+ */
+export function askForLogs(session: Session, negotiated: Negotiated, level: LogLevel): void {
+  if (session.meta !== null) {
+    session.meta = { ...session.meta, [META.logLevel]: level };
+    return;
+  }
+  if (!isObject(negotiated.capabilities.logging)) return;
+  session.request('logging/setLevel', { level }, { hardMs: SET_LEVEL_MS }, { housekeeping: true }).catch(() => {});
+}
