@@ -135,6 +135,7 @@ export type {
   WireName,
 } from './contracts/index.ts';
 export {
+  allRecorders,
   createDispatcher,
   createResultStore,
   createTrace,

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { createCatalog } from '../catalog/index.ts';
-import type { Asker, Found, Identity, Json, Model, Recorder, Source, ToolDefinition } from '../contracts/index.ts';
+import type { Asker, Found, Identity, Json, Model, Source, ToolDefinition } from '../contracts/index.ts';
 import {
+  allRecorders,
   createDispatcher,
   createResultStore,
   idempotencyLedger,
-  nullRecorder,
   refuseAsker,
   resultReader,
 } from '../dispatch/index.ts';
@@ -134,7 +134,7 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
         ...(options.askUser === true && { askTool: ASK_USER }),
       };
       const trace = runOptions.trace ?? options.trace;
-      const recorder = bothRecorders(options.recorder, trace);
+      const recorder = allRecorders(options.recorder, trace);
       let seen = '';
       const known = new Set(tools.map((tool) => tool.name));
       const started = startRun({
@@ -296,22 +296,6 @@ function cachedLoopTool(): (tool: ToolDefinition) => LoopTool {
     const fresh: LoopTool = { name: tool.ref.name, entry: toApiTool(tool), effect: tool.effect };
     made.set(tool, fresh);
     return fresh;
-  };
-}
-
-function bothRecorders(recorder: Recorder | undefined, trace: Recorder | undefined): Recorder {
-  const all = [recorder, trace].filter((each) => each !== undefined);
-  if (all.length === 0) return nullRecorder();
-  return {
-    async intent(record) {
-      await Promise.all(all.map((each) => each.intent(record)));
-    },
-    outcome(record) {
-      for (const each of all) each.outcome(record);
-    },
-    question(record) {
-      for (const each of all) each.question?.(record);
-    },
   };
 }
 

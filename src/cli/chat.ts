@@ -1,5 +1,6 @@
 import type { AgentOptions } from '../agent/index.ts';
 import type { Identity } from '../contracts/index.ts';
+import { allRecorders } from '../dispatch/index.ts';
 import { terminalAsker } from '../host/index.ts';
 import { BridleError, printable } from '../tools/index.ts';
 import { MAIN_AGENT } from './agent-option.ts';
@@ -17,6 +18,7 @@ import { type TerminalLoop, terminalLoop } from './chat/terminal-loop.ts';
 import { turnView } from './chat/turn-view.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
 import { closingOnAbort, interruptible } from './interrupt.ts';
+import { openAudit } from './open-audit.ts';
 import { flag, numberOption, stringOption } from './parse.ts';
 import { cutShort, readyMs, requireServers, stillStarting } from './ready.ts';
 import { chosenModel, hiddenByPlan, modelFor, systemFor, unstored } from './run.ts';
@@ -77,6 +79,7 @@ async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number>
   });
   const work = async (signal: AbortSignal): Promise<number> => {
     const workspace = await openWorkspace(parsed, io, signal, editor);
+    const audit = await openAudit(workspace, io, who);
     const view = turnView(screen, style, true);
     const inbox = approvalInbox(io, workspace.project.root);
     const rules = sessionRules(workspace.project.layers, workspace.compiled.mode, workspace.project.root);
@@ -93,7 +96,8 @@ async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number>
       system: systemFor(workspace.project.root, workspace.agent),
       sourceNotes: workspace.instructions,
       limits: limitsFor(workspace.agent),
-      recorder: view.recorder,
+      recorder: allRecorders(audit.recorder, view.recorder),
+      onProgress: audit.onProgress,
       ready: { ms: waitMs, enough: wait.enough },
     };
     const { root } = workspace.project;
@@ -107,6 +111,7 @@ async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number>
         ChatSession.open({ agent, dir, project: root }, model),
       );
       session = opened;
+      audit.listed(opened.agent);
       wait.over();
       workspace.lend(() => opened.agent.model);
       signal.throwIfAborted();
@@ -141,6 +146,7 @@ async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number>
     } finally {
       loop = undefined;
       await session?.close();
+      await audit.close();
       if ((session?.lost ?? 0) > 0)
         screen.lines(style.yellow(`${session?.lost} lines of this session could not be written`));
       await inbox.close();
@@ -168,6 +174,7 @@ async function inPipe(parsed: ParsedCommand, io: CommandIo): Promise<number> {
   return interruptible(async (signal) => {
     const workspace = await openWorkspace(parsed, io, signal);
     const inbox = approvalInbox(io, workspace.project.root);
+    const audit = await openAudit(workspace, io, who);
     const view = turnView(screen, style, false);
     const agent: ChatAgent = {
       name: who.agent,
@@ -179,7 +186,8 @@ async function inPipe(parsed: ParsedCommand, io: CommandIo): Promise<number> {
       system: systemFor(workspace.project.root, workspace.agent),
       sourceNotes: workspace.instructions,
       limits: limitsFor(workspace.agent),
-      recorder: view.recorder,
+      recorder: allRecorders(audit.recorder, view.recorder),
+      onProgress: audit.onProgress,
       ready: { ms: waitMs },
     };
     const { root } = workspace.project;
@@ -192,6 +200,7 @@ async function inPipe(parsed: ParsedCommand, io: CommandIo): Promise<number> {
       );
       const opened = session;
       workspace.lend(() => opened.agent.model);
+      audit.listed(session.agent);
       signal.throwIfAborted();
       const { catalog } = session.agent;
       requireServers(parsed, catalog.readiness(), workspace.project.notStarted);
@@ -215,6 +224,7 @@ async function inPipe(parsed: ParsedCommand, io: CommandIo): Promise<number> {
       return await pipeLoop(chat, io.stdin, signal);
     } finally {
       await session?.close();
+      await audit.close();
       await inbox.close();
       await workspace.close();
     }

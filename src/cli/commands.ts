@@ -215,6 +215,40 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import('./trace.ts'),
   },
   {
+    name: 'audit',
+    summary: 'show who did what and why it was allowed, and prove that nobody changed it since',
+    usage: 'list | show <call> | export | verify | heads | prune --before DATE',
+    details:
+      'show takes the id of a call, or WRITER:NUMBER as list shows it. verify goes through every chain; with heads that\n' +
+      'were kept elsewhere it also notices what is missing at an end. prune removes old records and keeps a signed anchor,\n' +
+      'so that the rest still verifies. Times are dates such as 2026-01-31, or ages such as 12h and 90d.',
+    options: {
+      agent: { type: 'string', value: 'NAME', help: 'list, show: only of this agent' },
+      tool: { type: 'string', value: 'NAME', help: 'list, show: only of this tool; * stands for any characters' },
+      outcome: {
+        type: 'string',
+        value: 'KIND',
+        help: 'list, show: only with this end: ok, denied, failed, unknown, …',
+      },
+      since: { type: 'string', value: 'TIME', help: 'list, show: from then on' },
+      until: { type: 'string', value: 'TIME', help: 'list, show: up to then' },
+      limit: { type: 'string', value: 'N', help: 'list: at most the last N calls (default: 50)' },
+      heads: { type: 'string', value: 'FILE', help: 'verify: heads that were exported earlier' },
+      repair: { type: 'boolean', help: 'verify: first cut off what killed writers left half written' },
+      before: { type: 'string', value: 'TIME', help: 'prune: remove records from before' },
+      'dry-run': { type: 'boolean', help: 'prune: only say what would be removed' },
+      json: JSON_OPTION,
+    },
+    examples: [
+      ['bridle audit list --outcome denied --since 7d', 'what was refused this week'],
+      ['bridle audit heads --json > heads.json', 'to be kept somewhere else'],
+      ['bridle audit verify --heads heads.json', 'has anything been changed or cut off?'],
+      ['bridle audit prune --before 365d', 'older records go'],
+    ],
+    positionals: [1, 2],
+    load: () => import('./audit.ts'),
+  },
+  {
     name: 'import-settings',
     summary: "turn the permissions of Claude Code's settings into rules, and say what has no meaning here",
     usage: '',

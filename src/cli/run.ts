@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type Agent, type AgentOptions, createAgent, type RunResult } from '../agent/index.ts';
 import type { Model, Reason } from '../contracts/index.ts';
-import { createTrace, refuseAsker, type Trace } from '../dispatch/index.ts';
+import { allRecorders, createTrace, refuseAsker, type Trace } from '../dispatch/index.ts';
 import { type AgentFile, terminalAsker } from '../host/index.ts';
 import { resolveModel } from '../models/index.ts';
 import { stateDir } from '../store/index.ts';
@@ -15,6 +15,7 @@ import { EXIT } from './exit-code.ts';
 import { closingOnAbort, interruptible } from './interrupt.ts';
 import { lentLine } from './lent-line.ts';
 import { noServers } from './no-servers.ts';
+import { openAudit } from './open-audit.ts';
 import { flag, numberOption, stringOption } from './parse.ts';
 import { printJson } from './print-json.ts';
 import { readyMs, requireServers, stillStarting } from './ready.ts';
@@ -43,6 +44,7 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
   return interruptible(async (signal) => {
     const workspace = await openWorkspace(parsed, io, signal);
     const inbox = approvalInbox(io, workspace.project.root);
+    const audit = await openAudit(workspace, io, { agent: name, via: 'terminal' });
     let trace: Trace | undefined;
     try {
       const { model, isDefault } = await modelFor(workspace.agent, chosen);
@@ -71,9 +73,14 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
             ([, value]) => value !== undefined,
           ),
         ),
-        ...(steps && { onProgress: steps.onProgress, recorder: steps.recorder }),
+        recorder: allRecorders(audit.recorder, steps?.recorder),
+        onProgress(event) {
+          audit.onProgress(event);
+          steps?.onProgress(event);
+        },
       };
       const agent = await closingOnAbort(signal, workspace.close, () => createAgent(options));
+      audit.listed(agent);
       // Servers that were stopped have no problem of their own.
       if (!signal.aborted) {
         const readiness = agent.catalog.readiness();
@@ -93,6 +100,7 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
       return waiting > 0 && (result.end === 'answered' || result.end === 'asked') ? EXIT.waiting : EXIT[result.end];
     } finally {
       await trace?.close();
+      await audit.close();
       await inbox.close();
       await workspace.close();
     }

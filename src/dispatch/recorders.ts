@@ -1,8 +1,25 @@
 import type { CallOutcomeRecord, IntentRecord, Recorder } from '../contracts/index.ts';
+import { quietly } from './quietly.ts';
 
 /** Keeps nothing. */
 export function nullRecorder(): Recorder {
   return { intent: async () => {}, outcome: () => {} };
+}
+
+/**
+ * One recorder of several. An intent is recorded when all have it, so what one of them can't record doesn't run; an
+ * outcome reaches each of them, whatever the others do with it.
+ */
+export function allRecorders(...recorders: readonly (Recorder | undefined)[]): Recorder {
+  const all = recorders.filter((each) => each !== undefined);
+  return {
+    async intent(record) {
+      await Promise.all(all.map((each) => each.intent(record)));
+    },
+    outcome(record) {
+      for (const each of all) quietly(() => each.outcome(record));
+    },
+  };
 }
 
 export interface MemoryRecorder extends Recorder {

@@ -2,6 +2,7 @@ import type { Node } from 'jsonc-parser';
 import type { PreviewPlan, Reason } from '../contracts/index.ts';
 import { MODES, type Permissions, type RuleEntry, type RuleKind } from '../policy/index.ts';
 import { BridleError, canonicalJson, sha256 } from '../tools/index.ts';
+import { type AuditWords, readAuditSettings } from './audit-settings.ts';
 import { type ApprovalSettings, readApprovalSettings } from './approval-settings.ts';
 import {
   BRIDLE_KEYS,
@@ -36,6 +37,7 @@ export interface BridleFile {
   /** What each server may use of the model. Only the user's own file may set it. */
   readonly sampling: ReadonlyMap<string, SamplingBudget>;
   readonly approvals: ApprovalSettings;
+  readonly audit?: AuditWords;
   readonly warnings: readonly Reason[];
 }
 
@@ -52,6 +54,7 @@ export function readBridleFile(file: ConfigFile, owner: 'user' | 'project'): Bri
   warnUnknownKeys(reader, top, BRIDLE_KEYS, 'this file', FOREIGN_BRIDLE_KEYS);
   const rules = readPermissions(reader, file);
   const mode = readMode(reader, top.get('mode')?.value, owner);
+  const audit = readAuditSettings(reader, top.get('audit')?.value, owner);
   return {
     permissions: rules.permissions,
     from: rules.from,
@@ -63,6 +66,7 @@ export function readBridleFile(file: ConfigFile, owner: 'user' | 'project'): Bri
     sampling: readSamplingKey(reader, top.get('sampling')?.value, owner),
     ...(mode !== undefined && { mode }),
     approvals: readApprovalSettings(reader, top.get('approvals')?.value),
+    ...(audit && { audit }),
     warnings: reader.warnings,
   };
 }

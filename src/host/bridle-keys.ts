@@ -1,9 +1,10 @@
 /** The keys of `bridle.json`. The published JSON Schema documents the same ones; a test compares them. */
-export const BRIDLE_KEYS = ['$schema', 'permissions', 'mode', 'previews', 'sampling', 'approvals'] as const;
+export const BRIDLE_KEYS = ['$schema', 'permissions', 'mode', 'previews', 'sampling', 'approvals', 'audit'] as const;
 export const PERMISSION_KEYS = ['allow', 'ask', 'deny', 'from'] as const;
 export const SAMPLING_KEYS = ['servers'] as const;
 export const SAMPLING_SERVER_KEYS = ['maxTokens', 'requests'] as const;
 export const APPROVALS_KEYS = ['park', 'waitSeconds'] as const;
+export const AUDIT_KEYS = ['enabled', 'redact', 'arguments'] as const;
 export const PREVIEW_KEYS = ['tool', 'arguments'] as const;
 
 export const FOREIGN_BRIDLE_KEYS: ReadonlyMap<string, string> = new Map([

@@ -5,6 +5,7 @@
 
 export type { AgentFile, AgentTools } from './agents/agent-file.ts';
 export type { ListedAgent } from './agents/settle-agents.ts';
+export type { AuditSettings } from './audit-settings.ts';
 export { parseJsonc } from './config-tree.ts';
 export type { TrustItem, TrustRequest } from './describe-trust.ts';
 export { type ImportOptions, type ImportReport, importServers, type TakenServer } from './import/import-servers.ts';

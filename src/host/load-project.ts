@@ -6,6 +6,7 @@ import { BridleError } from '../tools/index.ts';
 import { readAgents } from './agents/load-agents.ts';
 import { type ListedAgent, settleAgents } from './agents/settle-agents.ts';
 import type { ApprovalSettings } from './approval-settings.ts';
+import { type AuditSettings, mergedAudit } from './audit-settings.ts';
 import { type BridleFile, readBridleFile } from './bridle-json.ts';
 import { type ForeignRules, ignoredSettings, readClaudeRules } from './claude-settings.ts';
 import { readConfigFile } from './config-file.ts';
@@ -76,6 +77,8 @@ export interface Project {
   readonly agents: readonly ListedAgent[];
   /** The person's own word goes before the project's, each key alone. */
   readonly approvals: ApprovalSettings;
+  /** What is written down of calls; a project's file makes it tell less of them, and never turns it off. */
+  readonly audit: AuditSettings;
   readonly warnings: readonly Reason[];
   readonly trusted: boolean;
   /** What the project's files ask for, whether it is trusted or not. */
@@ -155,6 +158,7 @@ export async function loadProject(options: LoadProjectOptions): Promise<Project>
       return isNew || (trusted && trust.items.some((item) => item.name === name && item.state === 'same'));
     }),
     approvals: { ...(trusted && read.bridle?.approvals), ...rules.approvals },
+    audit: mergedAudit(rules.managedAudit, [...rules.audit, ...(read.bridle?.audit ? [read.bridle.audit] : [])]),
     warnings: [
       ...rules.warnings,
       ...(read.bridle?.warnings ?? []),

@@ -1,6 +1,7 @@
 import type { Reason } from '../contracts/index.ts';
 import type { PolicyLayer } from '../policy/index.ts';
 import type { ApprovalSettings } from './approval-settings.ts';
+import type { AuditWords } from './audit-settings.ts';
 import { type BridleFile, readBridleFile } from './bridle-json.ts';
 import { readConfigFile } from './config-file.ts';
 import { hostReason } from './reason.ts';
@@ -21,6 +22,8 @@ export interface OwnRules {
   readonly approvals: ApprovalSettings;
   /** The mode in force. */
   readonly mode?: string;
+  readonly audit: readonly AuditWords[];
+  readonly managedAudit: AuditWords | undefined;
   readonly warnings: readonly Reason[];
 }
 
@@ -62,6 +65,8 @@ export async function readOwnRules(
     sampling: new Map(ORDER.flatMap((scope) => [...(read.get(scope)?.sampling ?? [])])),
     approvals: Object.assign({}, ...ORDER.map((scope) => read.get(scope)?.approvals)),
     ...(mode !== undefined && { mode }),
+    audit: [...read.values()].flatMap(({ audit }) => audit ?? []),
+    managedAudit: read.get('managed')?.audit,
     warnings,
   };
 }

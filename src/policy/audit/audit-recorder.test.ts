@@ -5,7 +5,7 @@ import type { StoreLog } from '../../contracts/index.ts';
 import { memoryStore } from '../../store/index.ts';
 import type { AuditRecord } from './audit-record.ts';
 import { auditRecorder, auditWriter } from './audit-recorder.ts';
-import { auditPlace, intentRecord, KEY, outcomeRecord } from './fixtures.ts';
+import { auditPlace, intentRecord, KEY, outcomeRecord } from '../../../test/helpers/audit-place.ts';
 import { verifyAudit } from './verify-audit.ts';
 
 let place: ReturnType<typeof auditPlace>;

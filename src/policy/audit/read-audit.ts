@@ -1,6 +1,7 @@
 import { globMatches } from '../glob.ts';
 import type { AuditLogs } from './audit-logs.ts';
 import type { AuditedCall, AuditedEnd, AuditRecord } from './audit-record.ts';
+import { isShowable } from './is-showable.ts';
 
 /** One call, put together from its records. */
 export interface AuditRow {
@@ -27,9 +28,9 @@ export interface AuditFilter {
 
 /**
  * The calls of every chain, chain by chain in the order of the writers' names, which is that of their beginning. Torn and
- * unreadable parts end a chain; `verifyAudit` tells them.
+ * unreadable parts end a chain, and what is no record of an audit is passed over; `verifyAudit` tells them.
  *
- * @param onUnreadable is told which chain could not be read to its end, and why
+ * @param onUnreadable is told what of a chain could not be read
  */
 export async function* readAudit(
   logs: AuditLogs,
@@ -43,7 +44,11 @@ export async function* readAudit(
       if (matches(row, filter)) rows.push(row);
     };
     try {
-      for await (const { record } of logs.log(writer).read(1)) {
+      for await (const { seq, record } of logs.log(writer).read(1)) {
+        if (!isShowable(record)) {
+          onUnreadable?.(writer, `record ${seq} is none of an audit`);
+          continue;
+        }
         const row = rowOf(record);
         if (record.type === 'intent' && row) open.set(record.seq, row);
         else if (row) keep(row);

@@ -2,7 +2,7 @@ import { appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { auditPlace, intentRecord, KEY, outcomeRecord } from './fixtures.ts';
+import { auditPlace, intentRecord, KEY, outcomeRecord } from '../../../test/helpers/audit-place.ts';
 import { auditHeads, readHeads } from './heads.ts';
 import { pruneAudit } from './prune-audit.ts';
 import { readAudit } from './read-audit.ts';
