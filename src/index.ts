@@ -202,6 +202,12 @@ export {
   readAudit,
   restrict,
   verifyAudit,
+  type PinnedDefinition,
+  type PinRecord,
+  type Pins,
+  type PinsOptions,
+  pins,
+  withPins,
 } from './policy/index.ts';
 export {
   type Answer,

@@ -65,3 +65,4 @@ export type { ConditionalRule, Permissions, PolicyLayer, RuleEntry, RuleKind } f
 export { MODES, type Mode } from './mode.ts';
 export { restrict, restrictionProblems } from './restrict.ts';
 export { ruleFor } from './rule-set.ts';
+export { type PinnedDefinition, type PinRecord, type Pins, type PinsOptions, pins, withPins } from './pins/index.ts';

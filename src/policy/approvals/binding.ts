@@ -58,7 +58,7 @@ export function agentPrefix(binding: Whose): string {
   return shortHash(agentKey(binding), 4);
 }
 
-export function toolPrefix(binding: Omit<Binding, 'args' | 'facts'>): string {
+function toolPrefix(binding: Omit<Binding, 'args' | 'facts'>): string {
   return `${agentPrefix(binding)}${shortHash(toolKey(binding), 4)}`;
 }
 

@@ -11,7 +11,7 @@ export interface Found {
 }
 
 export const DEFINITION_CHANGED = "The tool's definition changed.";
-export const FACTS_CHANGED = 'What the call would do changed: its facts are others now.';
+const FACTS_CHANGED = 'What the call would do changed: its facts are others now.';
 
 /**
  * Finds the record that answers this binding. A yes to a tool that has been defined anew since, or to the same

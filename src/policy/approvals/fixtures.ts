@@ -4,7 +4,7 @@ import { tool } from '../fixtures.ts';
 import { type Approvals, approvals } from './approvals.ts';
 import type { ApprovalsOptions } from './settings.ts';
 
-export const KEY = 'a key for tests, of enough bytes';
+const KEY = 'a key for tests, of enough bytes';
 
 /** A clock that stands until it is moved. */
 export function standingClock(start = 1_800_000_000_000) {
@@ -21,7 +21,7 @@ export function inboxOf(store: Store, more: Partial<ApprovalsOptions> = {}): App
   return approvals({ store, key: KEY, place: '/project', ...more });
 }
 
-export const NO_RULE: Decision = {
+const NO_RULE: Decision = {
   effect: 'ask',
   reasons: [{ room: 'policy', code: 'no_rule', text: 'No rule names this tool.' }],
   policyVersion: 'p1',
