@@ -31,7 +31,7 @@ export async function askHost(path: Path, call: Call, request: RawJson, from: In
 }
 
 /** The value with each address in it cut after its path: what follows is where one-time codes and tokens stand. */
-export function withoutQueries(value: Json): Json {
+function withoutQueries(value: Json): Json {
   if (typeof value === 'string') {
     return value.replace(
       /(\bhttps?:\/\/)([^\s/?#@]*@)?([^\s?#]*)([?#]\S*)?/gi,
