@@ -1,6 +1,8 @@
-import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { request as httpsRequest, Agent as TlsAgent } from 'node:https';
-import { type HttpSubject, networkError, redirected } from './http-errors.ts';
+import type { Readable } from 'node:stream';
+import { ACCEPTED_ENCODINGS, decodedBody } from './content-encoding.ts';
+import { type HttpSubject, networkError, redirected, unknownEncoding } from './http-errors.ts';
 import type { HttpTarget } from './http-target.ts';
 import { shownUrl } from './secrets.ts';
 
@@ -19,8 +21,8 @@ export interface HttpRequest {
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Not read yet; goes on as long as the server sends, and ends with the request's signal. */
-  readonly body: IncomingMessage;
+  /** Unpacked, not read yet; goes on as long as the server sends, and ends with the request's signal. */
+  readonly body: Readable;
 }
 
 export interface HttpClient {
@@ -66,7 +68,8 @@ export function httpClient(target: HttpTarget, subject: HttpSubject): HttpClient
       const headers = {
         ...target.headers,
         ...request.headers,
-        'accept-encoding': 'identity',
+        // What packs a stream may hold it back.
+        'accept-encoding': request.background === true ? 'identity' : ACCEPTED_ENCODINGS,
         ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }),
       };
       let sent = false;
@@ -89,7 +92,14 @@ export function httpClient(target: HttpTarget, subject: HttpSubject): HttpClient
       message.on('response', (answer) => {
         // Whoever reads the body hears of it too; without a listener here it would end the process.
         answer.on('error', () => {});
-        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: answer });
+        const decoded = decodedBody(answer);
+        if (decoded === null) {
+          answer.destroy();
+          reject(unknownEncoding(subject, answer.headers['content-encoding'] ?? ''));
+          return;
+        }
+        decoded.on('error', () => {});
+        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: decoded });
       });
       message.on('error', (error) => reject(networkError(subject, error, sent)));
       message.end(body);
@@ -131,7 +141,7 @@ export function httpClient(target: HttpTarget, subject: HttpSubject): HttpClient
  * @param cut keep what fits instead of giving up
  * @returns null when it is longer than the limit; the rest isn't read
  */
-export async function readBody(body: IncomingMessage, limit: number, cut = false): Promise<string | null> {
+export async function readBody(body: Readable, limit: number, cut = false): Promise<string | null> {
   const parts: Buffer[] = [];
   let size = 0;
   for await (const part of body) {

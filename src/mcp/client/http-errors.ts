@@ -77,6 +77,19 @@ export function redirected({ name }: HttpSubject, status: number, to: string, wh
   });
 }
 
+/** An answer packed in a way that was never offered. */
+export function unknownEncoding({ name }: HttpSubject, encoding: string): McpError {
+  const shown = printable(encoding, { maxLength: 80 });
+  return new McpError(
+    'mcp_no_mcp_answer',
+    `${name} answered in the content encoding "${shown}", which is unknown here.`,
+    {
+      executed: 'unknown',
+      hint: 'This is a fault of the server, or of what stands before it: it was not offered that encoding.',
+    },
+  );
+}
+
 /** One answer, or one event of a stream, that is longer than may be held. */
 export function answerTooLarge({ name }: HttpSubject, limit: number): McpError {
   return new McpError('mcp_frame_too_large', `${name} sent an answer over the limit of ${limit} bytes.`, {

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { Json, RawJson } from '../../contracts/index.ts';
 import { modernMeta } from './era.ts';
 import { McpError } from './errors.ts';
@@ -9,6 +9,7 @@ import { errorIn, type HttpPlan, pause, readWords, refuseByStatus } from './http
 import { isObject, rawElements, rawMember } from './message.ts';
 import { headersFor, headerValue, type ParamHeader, paramHeaders } from './param-headers.ts';
 import { MODERN_REVISION } from './protocol.ts';
+import { retryAfterMs } from './retry-after.ts';
 import { type Outgoing, Session } from './session.ts';
 import { type SseReader, sseReader } from './sse.ts';
 
@@ -19,6 +20,8 @@ const MAX_RETRY_MS = 60_000;
 /** A stream that stood this long was in good order. */
 const STOOD_MS = 30_000;
 const MAX_RESUMES = 5;
+/** Most further tries of a request that the server wants later. */
+const MAX_LATER = 3;
 /** After an answer, how long the server may take to end its stream itself, so that the connection can be kept. */
 const GRACE_MS = 250;
 const DELETE_MS = 2000;
@@ -205,7 +208,14 @@ export class StreamableHttp {
     const { subject, maxFrameBytes } = this.#plan;
     const method = message.method ?? '';
     const inSession = !this.#modern && this.#sessionId !== undefined && method !== 'initialize';
-    const answer = await this.#post(text, message, signal);
+    let answer = await this.#post(text, message, signal);
+    for (let tries = 0; tries < MAX_LATER; tries += 1) {
+      const wait = retryAfterMs(method, answer.status, answer.headers);
+      if (wait === null) break;
+      answer.body.destroy();
+      await pause(wait, signal);
+      answer = await this.#post(text, message, signal);
+    }
     if (answer.status < 200 || answer.status >= 300) {
       await refuseByStatus(this.session, subject, { id, method, inSession }, answer);
       return;
@@ -233,11 +243,11 @@ export class StreamableHttp {
   }
 
   /** Reads the stream of one request, also over several connections, until its answer is there. */
-  async #stream(id: number, first: IncomingMessage, signal: AbortSignal): Promise<void> {
+  async #stream(id: number, first: Readable, signal: AbortSignal): Promise<void> {
     const { subject } = this.#plan;
     let lastId: string | undefined;
     let retryMs: number | undefined;
-    for (let body: IncomingMessage | null = first; body; ) {
+    for (let body: Readable | null = first; body; ) {
       const reader = this.#reader(id);
       const why = await this.#read(body, reader);
       if (!this.session.waits(id)) return;
@@ -261,7 +271,7 @@ export class StreamableHttp {
   }
 
   /** @returns why the stream ended */
-  async #read(body: IncomingMessage, reader: SseReader): Promise<string> {
+  async #read(body: Readable, reader: SseReader): Promise<string> {
     const { subject, maxFrameBytes } = this.#plan;
     try {
       for await (const chunk of body) {
@@ -283,7 +293,7 @@ export class StreamableHttp {
     return this.#plan.client.send({ method: 'GET', headers, signal, background });
   }
 
-  async #resume(lastId: string, retryMs: number, signal: AbortSignal): Promise<IncomingMessage | null> {
+  async #resume(lastId: string, retryMs: number, signal: AbortSignal): Promise<Readable | null> {
     let wait = Math.min(Math.max(retryMs, MIN_RETRY_MS), MAX_RETRY_MS);
     for (let tries = 0; tries < MAX_RESUMES && !signal.aborted; tries += 1) {
       await pause(wait, signal);
