@@ -58,10 +58,24 @@ export interface EndedCall {
 
 const NEVER = new AbortController().signal;
 
+/** Conversations whose session has begun. They outlive an agent that gives way to one with another model. */
+interface Sessions {
+  readonly begun: Set<string>;
+  nextSource: 'startup' | 'clear';
+}
+
+const SESSIONS = new WeakMap<HookSet, Sessions>();
+
+function sessionsOf(hooks: HookSet): Sessions {
+  const known = SESSIONS.get(hooks);
+  if (known) return known;
+  const fresh: Sessions = { begun: new Set(), nextSource: 'startup' };
+  SESSIONS.set(hooks, fresh);
+  return fresh;
+}
+
 export function agentHooks({ hooks, who, tell }: AgentHooksOptions): AgentHooks {
-  /** Conversations whose session has begun. */
-  const sessions = new Set<string>();
-  let nextSource: 'startup' | 'clear' = 'startup';
+  const sessions = sessionsOf(hooks);
 
   const told = (verdict: HookVerdict): HookVerdict => {
     const failures = verdict.reasons.filter(({ code }) => code === 'hook_failed').map(({ text }) => text);
@@ -83,17 +97,17 @@ export function agentHooks({ hooks, who, tell }: AgentHooksOptions): AgentHooks 
   ) => told(await hooks.run(event, subjects, { session_id: conversation, agent: who.agent, ...fields }, signal));
 
   const end = async (conversation: string, reason: string): Promise<void> => {
-    if (!sessions.delete(conversation)) return;
+    if (!sessions.begun.delete(conversation)) return;
     if (hooks.has('SessionEnd')) await run('SessionEnd', [reason], conversation, { reason }, NEVER);
   };
 
   return {
     async submit(conversation, input, isResumed, signal) {
       const notes: string[] = [];
-      if (!sessions.has(conversation)) {
-        sessions.add(conversation);
-        const source = isResumed ? 'resume' : nextSource;
-        nextSource = 'startup';
+      if (!sessions.begun.has(conversation)) {
+        sessions.begun.add(conversation);
+        const source = isResumed ? 'resume' : sessions.nextSource;
+        sessions.nextSource = 'startup';
         if (hooks.has('SessionStart')) {
           const { contexts } = await run('SessionStart', [source], conversation, { source }, signal);
           notes.push(...contexts.map(contextNote));
@@ -139,11 +153,11 @@ export function agentHooks({ hooks, who, tell }: AgentHooksOptions): AgentHooks 
       };
     },
     end(conversation, reason) {
-      if (reason === 'clear') nextSource = 'clear';
+      if (reason === 'clear' && sessions.begun.has(conversation)) sessions.nextSource = 'clear';
       return end(conversation, reason);
     },
     async endAll() {
-      await Promise.all([...sessions].map((conversation) => end(conversation, 'exit')));
+      await Promise.all([...sessions.begun].map((conversation) => end(conversation, 'exit')));
     },
   };
 }

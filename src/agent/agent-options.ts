@@ -157,7 +157,7 @@ export interface Agent {
   conversation(options?: { readonly id?: string; readonly messages?: readonly Json[] }): Conversation;
   /**
    * Ends the session of a conversation for its hooks (`SessionEnd`); the conversation itself may go on, in a new session.
-   * `close` does it for all.
+   * `close` does it for all, unless the agent was given a `HookSet`, which may serve others.
    */
   endSession(conversation: string, reason: 'clear' | 'exit' | 'other'): Promise<void>;
   /** The tools that this agent may see. */

@@ -224,7 +224,8 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
       const all = [...running];
       for (const each of all) each.abort('The agent was closed.');
       await Promise.all(all.map((each) => each.result));
-      await hooks.endAll();
+      // A set that was given goes on: its sessions are the caller's to end.
+      if (options.hooks !== hookSet) await hooks.endAll();
       catalog.close();
     },
   };

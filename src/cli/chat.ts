@@ -92,6 +92,7 @@ async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number>
       asker: inbox.asker({
         person: terminalAsker({ prompter: editor, always: rules.always, alwaysHere: inbox.always }),
       }),
+      hooks: workspace.hooks,
       input: workspace.input,
       system: systemFor(workspace.project.root, workspace.agent),
       sourceNotes: workspace.instructions,
@@ -182,6 +183,7 @@ async function inPipe(parsed: ParsedCommand, io: CommandIo): Promise<number> {
       sources: workspace.sources,
       policy: workspace.compiled.policy,
       asker: inbox.asker(unstored(workspace)),
+      hooks: workspace.hooks,
       input: workspace.input,
       system: systemFor(workspace.project.root, workspace.agent),
       sourceNotes: workspace.instructions,

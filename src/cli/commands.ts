@@ -137,6 +137,21 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import('./agents.ts'),
   },
   {
+    name: 'hooks',
+    summary: 'list the commands that files put behind events, and whether they run',
+    usage: 'list',
+    details:
+      "Reads 'hooks' of the bridle.json files, in the form of Claude Code's settings. Nothing is run, and nothing is trusted\n" +
+      'by looking.',
+    options: { json: JSON_OPTION },
+    examples: [
+      ['bridle hooks list', 'those that there are, and why one is not run'],
+      ['bridle hooks list --json', 'for scripts'],
+    ],
+    positionals: [1, 1],
+    load: () => import('./hooks.ts'),
+  },
+  {
     name: 'tools',
     summary: 'list the tools an agent would have here, and those set aside, with the reasons',
     usage: 'list',

@@ -61,6 +61,7 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
         sources: workspace.sources,
         policy: workspace.compiled.policy,
         asker: inbox.asker(unstored(workspace, flag(parsed, 'park'), parkSeconds)),
+        hooks: workspace.hooks,
         input: workspace.input,
         system: systemFor(workspace.project.root, workspace.agent),
         sourceNotes: workspace.instructions,
@@ -91,6 +92,7 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
       const bare = noServers(workspace.project);
       if (bare !== undefined && !quiet) io.stderr.write(style.dim(`${bare}\n`));
       const result = await agent.run(task, { signal }).result;
+      await agent.endSession(result.conversation, 'exit');
       await agent.close();
       print(result, trace, parsed, io);
       const lent = lentLine(workspace.lent());

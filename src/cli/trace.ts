@@ -1,4 +1,4 @@
-import type { QuestionRecord, Json, TraceEvent } from '../contracts/index.ts';
+import type { Json, QuestionRecord, TraceEvent } from '../contracts/index.ts';
 import { listTraces, readTrace, type TraceSummary } from '../dispatch/index.ts';
 import { BridleError, printable } from '../tools/index.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';

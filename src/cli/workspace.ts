@@ -2,8 +2,10 @@ import type { CallContext, Model, Policy, Reason, Source } from '../contracts/in
 import {
   type AgentFile,
   CLIENT_CAPABILITIES,
+  hooksToRun,
   instructionsSection,
   type Lent,
+  type ListedHook,
   lendModel,
   linePrompter,
   loadProject,
@@ -14,10 +16,9 @@ import {
   trustPrompt,
 } from '../host/index.ts';
 import { connectHttp, connectStdio } from '../mcp/client/index.ts';
-import { type CompiledPolicy, compilePolicy, MODES } from '../policy/index.ts';
+import { type CompiledPolicy, compilePolicy, createHookSet, type HookSet, MODES } from '../policy/index.ts';
 import { BridleError, printable } from '../tools/index.ts';
-import { agentNamed, modeFor, policyFor } from './agent-option.ts';
-import { MAIN_AGENT } from './agent-option.ts';
+import { agentNamed, MAIN_AGENT, modeFor, policyFor } from './agent-option.ts';
 import { wrapLines } from './chat/wrap.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
 import { flag, listOption, stringOption } from './parse.ts';
@@ -34,6 +35,8 @@ export interface Workspace {
   readonly agent: AgentFile | undefined;
   /** Takes from another policy what the agent doesn't have. */
   narrow(policy: Policy): Policy;
+  /** Commands behind events, of the person and of the project. */
+  readonly hooks: HookSet;
   readonly sources: readonly Source[];
   readonly servers: readonly WorkspaceServer[];
   /** The person at the terminal; undefined where nobody can be asked. */
@@ -98,6 +101,10 @@ export async function openWorkspace(
       warn([{ ...reason, text: `Server "${key}" is not started: ${reason.text}` }], io);
   }
   const style = styleFor(io.stderr, io.env);
+  const hooks = await createHookSet(hooksToRun(project.hooks, { root: project.root, env: io.env }), {
+    common: () => ({ cwd: io.cwd, permission_mode: modeInForce ?? 'default' }),
+  });
+  warn([...hooks.problems, ...heldBack(project.hooks)], io);
   let model: () => Model | undefined = () => undefined;
   const sampling = lendModel({
     servers: project.sampling,
@@ -137,6 +144,7 @@ export async function openWorkspace(
     compiled,
     agent,
     narrow,
+    hooks,
     prompter,
     servers,
     input,
@@ -155,6 +163,14 @@ export async function openWorkspace(
       await Promise.all(servers.map((server) => server.close()));
     },
   };
+}
+
+function heldBack(hooks: readonly ListedHook[]): readonly Reason[] {
+  return hooks.flatMap(({ entry, state, reason = '' }) => {
+    if (state !== 'held_back') return [];
+    const text = `A ${entry.event} hook is not run, so what it stands before does not happen. ${reason}`;
+    return [{ room: 'cli', code: 'hook_held_back', text, source: entry.source }];
+  });
 }
 
 /** Somebody who sees stderr and has a keyboard. */

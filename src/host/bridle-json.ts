@@ -13,6 +13,7 @@ import {
 } from './bridle-keys.ts';
 import { type ConfigFile, kindOf } from './config-file.ts';
 import { jsonOf, type Member, membersOf, type TreeReader, treeReader, warnUnknownKeys } from './config-tree.ts';
+import { type HookEntries, readHookEntries } from './hooks/hook-entry.ts';
 import { nearestKey } from './nearest-key.ts';
 import { readSamplingKey } from './read-sampling.ts';
 import type { SamplingBudget } from './sampling.ts';
@@ -38,6 +39,8 @@ export interface BridleFile {
   readonly sampling: ReadonlyMap<string, SamplingBudget>;
   readonly approvals: ApprovalSettings;
   readonly audit?: AuditWords;
+  /** Commands behind events. */
+  readonly hooks: HookEntries;
   readonly warnings: readonly Reason[];
 }
 
@@ -63,6 +66,7 @@ export function readBridleFile(file: ConfigFile, owner: 'user' | 'project'): Bri
       return node && file.at(node).line;
     },
     previews: readPreviews(reader, top.get('previews')?.value),
+    hooks: readHookEntries(reader, top.get('hooks')?.value),
     sampling: readSamplingKey(reader, top.get('sampling')?.value, owner),
     ...(mode !== undefined && { mode }),
     approvals: readApprovalSettings(reader, top.get('approvals')?.value),

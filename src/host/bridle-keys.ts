@@ -1,5 +1,14 @@
 /** The keys of `bridle.json`. The published JSON Schema documents the same ones; a test compares them. */
-export const BRIDLE_KEYS = ['$schema', 'permissions', 'mode', 'previews', 'sampling', 'approvals', 'audit'] as const;
+export const BRIDLE_KEYS = [
+  '$schema',
+  'permissions',
+  'mode',
+  'previews',
+  'hooks',
+  'sampling',
+  'approvals',
+  'audit',
+] as const;
 export const PERMISSION_KEYS = ['allow', 'ask', 'deny', 'from'] as const;
 export const SAMPLING_KEYS = ['servers'] as const;
 export const SAMPLING_SERVER_KEYS = ['maxTokens', 'requests'] as const;

@@ -122,9 +122,14 @@ function unreadable(file: ConfigFile, node: Node, what: string): BridleError {
 
 /**
  * What the settings of other programs in a project would do there, and never do here; for whoever is asked to trust it.
+ *
+ * @param taken what is read of them after all
  * Never throws: nothing depends on it.
  */
-export async function ignoredSettings(root: string): Promise<readonly string[]> {
+export async function ignoredSettings(
+  root: string,
+  taken: { readonly hooks: boolean } = { hooks: false },
+): Promise<readonly string[]> {
   const lines: string[] = [];
   for (const name of PROJECT_FILES) {
     const where = `.claude/${name}`;
@@ -134,7 +139,7 @@ export async function ignoredSettings(root: string): Promise<readonly string[]> 
     });
     if (!file) continue;
     for (const [key, value] of membersIn(file.root)) {
-      const line = ignored(key, value);
+      const line = key === 'hooks' && taken.hooks ? undefined : ignored(key, value);
       if (line !== undefined) lines.push(visibleText(`${where}: ${line}`));
     }
   }

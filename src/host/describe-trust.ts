@@ -1,10 +1,11 @@
 import { relative } from 'node:path';
+import type { RuleEntry } from '../policy/index.ts';
+import { sha256 } from '../tools/index.ts';
 import type { AgentFile } from './agents/agent-file.ts';
 import type { BridleFile } from './bridle-json.ts';
 import type { ForeignRules } from './claude-settings.ts';
 import type { ConfigFile } from './config-file.ts';
-import type { RuleEntry } from '../policy/index.ts';
-import { sha256 } from '../tools/index.ts';
+import type { HookEntry } from './hooks/hook-entry.ts';
 import { type HttpEntry, hostOf, isOpenHttp } from './http-entry.ts';
 import type { McpEntry, McpFile, StdioEntry } from './mcp-json.ts';
 import type { NamedFile } from './named-files.ts';
@@ -15,7 +16,7 @@ import { shellLine, visibleText } from './visible-text.ts';
 
 /** One thing that a project would do or loosen once it is trusted. */
 export interface TrustItem {
-  readonly kind: 'server' | 'program' | 'allow' | 'preview' | 'agent';
+  readonly kind: 'server' | 'program' | 'allow' | 'preview' | 'agent' | 'hook';
   /** Unique within the project, e.g. `server fs`. */
   readonly name: string;
   readonly hash: string;
@@ -74,6 +75,8 @@ export function describeTrust(
     readonly bridle?: BridleFile | undefined;
     /** Rules of other programs' settings in the project. */
     readonly foreign?: readonly ForeignRules[];
+    /** Commands that the project wants run at events. */
+    readonly hooks?: readonly HookEntry[];
   },
   known: TrustRecord | undefined,
   programs: readonly NamedFile[] = [],
@@ -85,6 +88,7 @@ export function describeTrust(
     ...programs.map(programItem),
     ...(read.bridle ? [...allowItems(read.bridle), ...previewItems(read.bridle)] : []),
     ...(read.foreign ?? []).flatMap(allowItems),
+    ...(read.hooks ?? []).map(hookItem),
     ...agents.files.map((agent) => agentItem(agent, root)),
   ];
   const items = drafts.map((draft) => ({ ...draft, state: stateOf(draft, known) }));
@@ -192,6 +196,16 @@ function allowItems({ permissions }: Pick<BridleFile, 'permissions'>): readonly 
       lines: [`lets run without a question: ${text}`],
     };
   });
+}
+
+/** A command that the project wants to be run at an event: shown whole. */
+function hookItem({ event, matcher, command, hash }: HookEntry): Draft {
+  const which = matcher === '' || matcher === '*' ? '' : ` that match ${shellLine([matcher])}`;
+  const lines = [
+    visibleText(`at each ${event}${which} this is run in a shell, and may block it:`),
+    ...command.split(/\r?\n/).map((line) => `  ${visibleText(line)}`),
+  ];
+  return { kind: 'hook', name: visibleText(`hook ${event} ${hash.slice(0, 12)}`), hash, lines };
 }
 
 function previewItems({ previews }: BridleFile): readonly Draft[] {

@@ -8,6 +8,8 @@ export type { ListedAgent } from './agents/settle-agents.ts';
 export type { AuditSettings } from './audit-settings.ts';
 export { parseJsonc } from './config-tree.ts';
 export type { TrustItem, TrustRequest } from './describe-trust.ts';
+export type { HookEntry, HookScope } from './hooks/hook-entry.ts';
+export { hooksToRun, type ListedHook } from './hooks/project-hooks.ts';
 export { type ImportOptions, type ImportReport, importServers, type TakenServer } from './import/import-servers.ts';
 export {
   type ImportSettingsOptions,
@@ -28,8 +30,8 @@ export { type Lent, lendModel, type Sampling, type SamplingBudget, type Sampling
 export { type ScriptedAnswer, scriptedAsker } from './scripted-asker.ts';
 export { scriptedPrompter } from './scripted-prompter.ts';
 export type { HttpServerEntry, ServerEntry, StdioServerEntry } from './server-entry.ts';
-export { OWN_SCOPES, type OwnScope, type ServerPlaces, type ServerScope } from './server-places.ts';
 export { instructionsReason, instructionsSection, type ServerInstructions } from './server-instructions.ts';
+export { OWN_SCOPES, type OwnScope, type ServerPlaces, type ServerScope } from './server-places.ts';
 export { CLIENT_CAPABILITIES, type ServerRequestsOptions, serverRequests } from './server-requests.ts';
 export { type AlwaysAnswer, type TerminalAskerOptions, terminalAsker } from './terminal-asker.ts';
 export { type TrustAsker, trustPrompt, trustText } from './trust-prompt.ts';

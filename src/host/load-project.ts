@@ -12,6 +12,7 @@ import { type ForeignRules, ignoredSettings, readClaudeRules } from './claude-se
 import { readConfigFile } from './config-file.ts';
 import { agentItemName, describeTrust, type TrustRequest } from './describe-trust.ts';
 import { variablesOf } from './expand.ts';
+import { hookCommands, type ListedHook, readHooks, settleHooks } from './hooks/project-hooks.ts';
 import {
   groupOf,
   type ListedServer,
@@ -75,6 +76,8 @@ export interface Project {
   readonly sampling: ReadonlyMap<string, SamplingBudget>;
   /** Every agent file there is; those that are `ready` may be used. */
   readonly agents: readonly ListedAgent[];
+  /** Every hook there is, and whether it is run. */
+  readonly hooks: readonly ListedHook[];
   /** The person's own word goes before the project's, each key alone. */
   readonly approvals: ApprovalSettings;
   /** What is written down of calls; a project's file makes it tell less of them, and never turns it off. */
@@ -112,7 +115,16 @@ export async function loadProject(options: LoadProjectOptions): Promise<Project>
   const { groups: own, off } = await readPlaces(serverPlaces(root, options), options.plugins ?? []);
   const variables = variablesOf(options.env, root);
   const everywhere = [...own.managed, ...own.user, ...own.plugin].flatMap(({ file }) => file.entries);
-  const programs = await namedFiles([...(read.mcp?.file.entries ?? []), ...everywhere], root, variables);
+  const {
+    hooks,
+    readsClaude,
+    warnings: hookWarnings,
+  } = await readHooks(root, options.env, {
+    ...rules.hooks,
+    project: read.bridle?.hooks,
+  });
+  const commands = [...(read.mcp?.file.entries ?? []), ...everywhere, ...hookCommands(hooks)];
+  const programs = await namedFiles(commands, root, variables);
   const agents = await readAgents({ root, env: options.env, configDir: options.configDir ?? configDir(options.env) });
   const ofProject = agents.agents.filter(({ scope }) => scope === 'project');
   const asked = { files: ofProject, isAsked: ofProject.some(({ name }) => name === options.agent) };
@@ -121,11 +133,16 @@ export async function loadProject(options: LoadProjectOptions): Promise<Project>
   const described = describeTrust(
     root,
     files,
-    { mcp: read.mcp?.file, bridle: read.bridle, foreign: foreign.filter(({ owner }) => owner === 'project') },
+    {
+      mcp: read.mcp?.file,
+      bridle: read.bridle,
+      foreign: foreign.filter(({ owner }) => owner === 'project'),
+      hooks: hooks.filter(({ scope }) => scope === 'project').map(({ entry }) => entry),
+    },
     known,
     programs,
     asked,
-    await ignoredSettings(root),
+    await ignoredSettings(root, { hooks: readsClaude }),
   );
   const { trust, trusted, isNew } = await settleTrust(options, described);
 
@@ -159,8 +176,10 @@ export async function loadProject(options: LoadProjectOptions): Promise<Project>
     }),
     approvals: { ...(trusted && read.bridle?.approvals), ...rules.approvals },
     audit: mergedAudit(rules.managedAudit, [...rules.audit, ...(read.bridle?.audit ? [read.bridle.audit] : [])]),
+    hooks: await settleHooks(hooks, { trusted, root, variables }),
     warnings: [
       ...rules.warnings,
+      ...hookWarnings,
       ...(read.bridle?.warnings ?? []),
       ...foreign.flatMap(({ warnings }) => warnings),
       ...groups.flatMap(({ file }) => file.warnings),

@@ -19,6 +19,7 @@ export interface OwnRules {
   readonly sampling: BridleFile['sampling'];
   /** Programs in whose settings more rules stand. */
   readonly from: BridleFile['from'];
+  readonly hooks: Readonly<Partial<Record<(typeof SCOPES)[number], BridleFile['hooks']>>>;
   readonly approvals: ApprovalSettings;
   /** The mode in force. */
   readonly mode?: string;
@@ -62,6 +63,7 @@ export async function readOwnRules(
     from: [...new Set([...read.values()].flatMap(({ from }) => from))],
     // The last that maps a tool counts.
     previews: ORDER.flatMap((scope) => read.get(scope)?.previews ?? []),
+    hooks: Object.fromEntries([...read].map(([scope, { hooks }]) => [scope, hooks])),
     sampling: new Map(ORDER.flatMap((scope) => [...(read.get(scope)?.sampling ?? [])])),
     approvals: Object.assign({}, ...ORDER.map((scope) => read.get(scope)?.approvals)),
     ...(mode !== undefined && { mode }),

@@ -34,6 +34,7 @@ const KINDS: Readonly<Record<TrustItem['kind'], string>> = {
   allow: 'allow rule',
   preview: 'preview',
   agent: 'agent',
+  hook: 'hook',
 };
 
 function counted(items: readonly TrustItem[]): string {

@@ -87,7 +87,8 @@ export class ChatSession {
   }
 
   /** Forgets what was said; the next turn begins another session. */
-  async clear(): Promise<void> {
+  async clear(reason: 'clear' | 'other' = 'clear'): Promise<void> {
+    await this.#agent.endSession(this.#conversation, reason);
     await this.#trace?.close();
     this.#trace = null;
     this.#id = null;
@@ -103,7 +104,7 @@ export class ChatSession {
     await this.#agent.close();
     this.#agent = agent;
     if (carried === null) {
-      await this.clear();
+      await this.clear('other');
       return 'begun_anew';
     }
     this.#messages = carried;
@@ -125,7 +126,7 @@ export class ChatSession {
     const { messages, conversation } = await replay(events);
     const readable = lastModel(session, events) === this.#agent.model.id ? messages : portable(messages);
     if (readable === null) return false;
-    await this.clear();
+    await this.clear('other');
     this.#messages = readable;
     this.#conversation = conversation ?? this.#conversation;
     this.#id = session.id;
@@ -140,6 +141,7 @@ export class ChatSession {
   }
 
   async close(): Promise<void> {
+    await this.#agent.endSession(this.#conversation, 'exit');
     await this.#agent.close();
     await this.#trace?.close();
   }

@@ -1,7 +1,7 @@
 import { resolveModel } from '../../models/index.ts';
 import { type BridleError, isBridleError, printable } from '../../tools/index.ts';
-import { lentLine } from '../lent-line.ts';
 import { columns } from '../help.ts';
+import { lentLine } from '../lent-line.ts';
 import { nearest } from '../nearest.ts';
 import { reasonLine } from '../workspace.ts';
 import type { ChatContext } from './chat-context.ts';

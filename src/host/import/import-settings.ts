@@ -48,7 +48,7 @@ const KINDS: readonly RuleKind[] = ['allow', 'ask', 'deny'];
 
 /** What other keys of a settings file would do there, and what does it here. */
 const ADVICE: ReadonlyMap<string, string> = new Map([
-  ['hooks', 'Commands of hooks are never run.'],
+  ['hooks', 'They are not copied; "hooks": {"from": ["claude"]} in your bridle.json reads them where they are.'],
   ['env', 'Variables are taken from your environment only.'],
   ['mcpServers', "Servers are taken over by 'bridle mcp import'."],
   ['enableAllProjectMcpServers', 'Servers of a project are asked about.'],

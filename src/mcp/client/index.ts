@@ -12,5 +12,6 @@ export { type McpSourceOptions, mcpSource } from './mcp-source.ts';
 export { installExitHooks } from './process-group.ts';
 export { commandLine } from './secrets.ts';
 export { type HttpServer, type StdioServer, serverFingerprint } from './server.ts';
+export { runShellCommand, type ShellCommandEnd, type ShellCommandOptions } from './shell-command.ts';
 export { connectStdio, type StdioConnection, type StdioOptions } from './stdio-connection.ts';
 export { closeAll } from './supervisor.ts';
