@@ -113,9 +113,11 @@ function unknown({ name, list, states }: Explanation): Reason[] {
       ? ` Did you mean ${near.map((one) => `"${one}"`).join(' or ')}?`
       : '';
   const problems = states.flatMap(({ problem }) => (problem ? [problem] : []));
-  const open = states.filter(
-    ({ problem, listing }) => !problem && listing.tools.length === 0 && listing.setAside.length === 0,
-  );
+  const isEmpty = ({ problem, listing }: SourceState) =>
+    !problem && listing.tools.length === 0 && listing.setAside.length === 0;
+  // A server can have several sources: its own tools, and those that read its resources.
+  const filled = new Set(states.filter((state) => !isEmpty(state)).map(({ source }) => source.server?.key));
+  const open = states.filter((state) => isEmpty(state) && !filled.has(state.source.server?.key));
   return [
     reason('unknown_tool', `No source has a tool named "${printable(name, { maxLength: 120 })}".${hint}`),
     ...problems,

@@ -20,6 +20,7 @@ import type { CommandIo, ParsedCommand } from './command.ts';
 import { closingOnAbort, interruptible } from './interrupt.ts';
 import { openAudit } from './open-audit.ts';
 import { flag, numberOption, stringOption } from './parse.ts';
+import { personInput } from './person-input.ts';
 import { cutShort, readyMs, requireServers, stillStarting } from './ready.ts';
 import { chosenModel, hiddenByPlan, modelFor, systemFor, unstored } from './run.ts';
 import { styleFor } from './style.ts';
@@ -116,6 +117,7 @@ async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number>
       wait.over();
       workspace.lend(() => opened.agent.model);
       signal.throwIfAborted();
+      void workspace.content.refresh(signal);
       const readiness = opened.agent.catalog.readiness();
       requireServers(parsed, readiness, workspace.project.notStarted);
       for (const reason of [
@@ -129,6 +131,14 @@ async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number>
       const chat: ChatContext = {
         session: opened,
         workspace,
+        input: personInput({
+          workspace,
+          who,
+          input: workspace.input,
+          tool: (name) => opened.agent.catalog.find(name)?.tool,
+          prompter: editor,
+          note: (text) => screen.lines(style.dim(text)),
+        }),
         policy,
         who,
         view,
@@ -197,20 +207,29 @@ async function inPipe(parsed: ParsedCommand, io: CommandIo): Promise<number> {
     let session: ChatSession | undefined;
     try {
       const { model } = await modelFor(workspace.agent, chosen);
-      session = await closingOnAbort(signal, workspace.close, () =>
+      const opened = await closingOnAbort(signal, workspace.close, () =>
         ChatSession.open({ agent, dir, project: root }, model),
       );
-      const opened = session;
+      session = opened;
       workspace.lend(() => opened.agent.model);
       audit.listed(session.agent);
       signal.throwIfAborted();
-      const { catalog } = session.agent;
+      void workspace.content.refresh(signal);
+      const { catalog } = opened.agent;
       requireServers(parsed, catalog.readiness(), workspace.project.notStarted);
       for (const reason of [...catalog.problems(), ...stillStarting(catalog.readiness()), ...workspace.notes()])
         screen.lines(`warning: ${reasonLine(reason)}`);
       const chat: ChatContext = {
-        session,
+        session: opened,
         workspace,
+        input: personInput({
+          workspace,
+          who,
+          input: workspace.input,
+          tool: (name) => opened.agent.catalog.find(name)?.tool,
+          prompter: undefined,
+          note: (text) => screen.lines(text),
+        }),
         policy: workspace.compiled.policy,
         who,
         view,

@@ -17,6 +17,7 @@ import { lentLine } from './lent-line.ts';
 import { noServers } from './no-servers.ts';
 import { openAudit } from './open-audit.ts';
 import { flag, numberOption, stringOption } from './parse.ts';
+import { needsContent, personInput } from './person-input.ts';
 import { printJson } from './print-json.ts';
 import { readyMs, requireServers, stillStarting } from './ready.ts';
 import { stepPrinter } from './steps.ts';
@@ -91,7 +92,17 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
       }
       const bare = noServers(workspace.project);
       if (bare !== undefined && !quiet) io.stderr.write(style.dim(`${bare}\n`));
-      const result = await agent.run(task, { signal }).result;
+      if (needsContent(task, false)) await closingOnAbort(signal, workspace.close, () => workspace.content.refresh());
+      const said = await personInput({
+        workspace,
+        who: { agent: name, via: 'terminal' },
+        input: workspace.input,
+        tool: (wire) => agent.catalog.find(wire)?.tool,
+        prompter: workspace.prompter,
+        note: (text) => !quiet && io.stderr.write(`${style.dim(text)}\n`),
+      }).compose(task, signal);
+      if (said.label) trace.event(said.label);
+      const result = await agent.run(said.content, { signal }).result;
       await agent.endSession(result.conversation, 'exit');
       await agent.close();
       print(result, trace, parsed, io);

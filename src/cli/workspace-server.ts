@@ -1,7 +1,8 @@
-import type { Reason, Source, ToolListing } from '../contracts/index.ts';
+import type { ContentSource, Reason, Source, ToolListing } from '../contracts/index.ts';
 import type { ServerInstructions } from '../host/index.ts';
 import type { McpSourceOptions } from '../mcp/client/index.ts';
-import { type HttpConnection, mcpSource, type StdioConnection } from '../mcp/client/index.ts';
+import { type HttpConnection, mcpContent, mcpSource, type StdioConnection } from '../mcp/client/index.ts';
+import { restartableContent } from './workspace-content.ts';
 
 /** However the server is reached. */
 export type ServerConnection = StdioConnection | HttpConnection;
@@ -11,6 +12,8 @@ export interface WorkspaceServer {
   readonly key: string;
   /** Stays the same over every restart. */
   readonly source: Source;
+  /** Its resources and prompts; the same over every restart. */
+  readonly content: ContentSource;
   readonly isEnabled: boolean;
   /** The connection in use. */
   readonly connection: ServerConnection;
@@ -40,17 +43,22 @@ export function workspaceServer(
   let connection = connect();
   let inner = mcpSource(connection, options);
   let unfollow = inner.onChange(tell);
+  const content = restartableContent(connection.server, disabled(key).text);
+  content.use(mcpContent(connection));
 
   const replace = async () => {
     unfollow();
+    content.use(null);
     await connection.close();
     connection = connect();
     inner = mcpSource(connection, options);
     unfollow = inner.onChange(tell);
+    if (isEnabled) content.use(mcpContent(connection));
   };
 
   return {
     key,
+    content,
     get isEnabled() {
       return isEnabled;
     },
@@ -80,8 +88,8 @@ export function workspaceServer(
       changeDue: () => isEnabled && inner.changeDue?.() === true,
     },
     async reconnect(signal) {
-      await replace();
       isEnabled = true;
+      await replace();
       await connection.connect(signal);
       tell();
     },

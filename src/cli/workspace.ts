@@ -1,3 +1,4 @@
+import { type ContentCatalog, createContentCatalog } from '../catalog/index.ts';
 import type { CallContext, Model, Policy, Reason, Source } from '../contracts/index.ts';
 import {
   type AgentFile,
@@ -12,6 +13,7 @@ import {
   type Project,
   type Prompter,
   previewsFor,
+  resourceTools,
   serverRequests,
   trustPrompt,
 } from '../host/index.ts';
@@ -29,6 +31,8 @@ import { type WorkspaceServer, workspaceServer } from './workspace-server.ts';
 /** The project at hand, ready for an agent: its servers as sources (nothing is started yet) and its rules compiled. */
 export interface Workspace {
   readonly project: Project;
+  /** The rules as they are, whichever agent it is. */
+  readonly rules: Policy;
   /** The rules as they hold for the agent. */
   readonly compiled: CompiledPolicy;
   /** The one that `--agent` names; undefined: the main one. */
@@ -37,7 +41,10 @@ export interface Workspace {
   narrow(policy: Policy): Policy;
   /** Commands behind events, of the person and of the project. */
   readonly hooks: HookSet;
+  /** The tools of the servers, and those that read their resources. */
   readonly sources: readonly Source[];
+  /** The servers' resources and prompts; empty until it is refreshed. */
+  readonly content: ContentCatalog;
   readonly servers: readonly WorkspaceServer[];
   /** The person at the terminal; undefined where nobody can be asked. */
   readonly prompter: Prompter | undefined;
@@ -139,8 +146,10 @@ export async function openWorkspace(
       { previews: previewsFor(project.previews, server.key) },
     ),
   );
+  const content = createContentCatalog({ sources: servers.map((server) => server.content) });
   return {
     project,
+    rules: rules.policy,
     compiled,
     agent,
     narrow,
@@ -148,7 +157,8 @@ export async function openWorkspace(
     prompter,
     servers,
     input,
-    sources: servers.map(({ source }) => source),
+    content,
+    sources: servers.flatMap((server) => [server.source, resourceTools(server.content)]),
     instructions: () =>
       instructionsSection(servers.filter(({ isEnabled }) => isEnabled).map((server) => server.said())),
     lend(given) {
@@ -160,6 +170,7 @@ export async function openWorkspace(
         connection.status().reasons.filter(({ code }) => code === 'mcp_old_transport'),
       ),
     async close() {
+      content.close();
       await Promise.all(servers.map((server) => server.close()));
     },
   };

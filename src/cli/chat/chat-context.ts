@@ -1,5 +1,6 @@
 import type { Identity, Policy } from '../../contracts/index.ts';
 import type { Prompter } from '../../host/index.ts';
+import type { PersonInput } from '../person-input.ts';
 import type { Style } from '../style.ts';
 import type { Workspace } from '../workspace.ts';
 import type { ChatSession } from './chat-session.ts';
@@ -8,7 +9,9 @@ import type { TurnView } from './turn-view.ts';
 /** What the commands of a chat work with. */
 export interface ChatContext {
   readonly session: ChatSession;
-  readonly workspace: Pick<Workspace, 'servers' | 'project' | 'lent'>;
+  readonly workspace: Pick<Workspace, 'servers' | 'project' | 'content' | 'lent'>;
+  /** Reads what the person says. */
+  readonly input: PersonInput;
   readonly policy: Policy;
   readonly who: Identity;
   readonly view: TurnView;

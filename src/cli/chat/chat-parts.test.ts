@@ -15,11 +15,12 @@ import { columnsOf, wrap, wrapLines } from './wrap.ts';
 describe('readInput', () => {
   test.each<[string, object]>([
     ['  ', { kind: 'nothing' }],
-    ['hello', { kind: 'message', text: 'hello', mentions: [] }],
+    ['hello', { kind: 'message', text: 'hello', isPlain: false }],
     ['/help', { kind: 'command', name: 'help', rest: '', words: [] }],
     ['/mcp  disable   one ', { kind: 'command', name: 'mcp', rest: 'disable   one', words: ['disable', 'one'] }],
     ['/?', { kind: 'command', name: '?' }],
-    ['//help', { kind: 'message', text: '/help' }],
+    ['//help', { kind: 'message', text: '/help', isPlain: true }],
+    ['/docs:format plan.md', { kind: 'command', name: 'docs:format', rest: 'plan.md' }],
     ['/etc/hosts is odd', { kind: 'message', text: '/etc/hosts is odd' }],
     ['/help\nme', { kind: 'message', text: '/help\nme' }],
     ['/', { kind: 'message', text: '/' }],

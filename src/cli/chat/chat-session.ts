@@ -9,6 +9,7 @@ import {
 } from '../../agent/index.ts';
 import type { Json, Model, TraceEvent } from '../../contracts/index.ts';
 import { createTrace, readTrace, type Trace } from '../../dispatch/index.ts';
+import type { ComposedInput } from '../../host/index.ts';
 import { runId } from '../run.ts';
 import { portable } from './portable.ts';
 import { projectNote, type SessionSummary } from './sessions.ts';
@@ -72,10 +73,20 @@ export class ChatSession {
     return this.#messages.length > 0;
   }
 
-  /** One turn, to its end. Never rejects because of what goes wrong in it. */
-  async send(text: string, options: Pick<RunOptions, 'signal' | 'onProgress'>): Promise<RunResult> {
+  /**
+   * One turn, to its end. Never rejects because of what goes wrong in it.
+   *
+   * @param text what the person said
+   * @param said the same with what was named in it, where that is more
+   */
+  async send(
+    text: string,
+    options: Pick<RunOptions, 'signal' | 'onProgress'>,
+    said: Pick<ComposedInput, 'content' | 'label'> = { content: text },
+  ): Promise<RunResult> {
     const trace = await this.#journal(text);
-    const result = await this.#agent.run(text, {
+    if (said.label) trace.event(said.label);
+    const result = await this.#agent.run(said.content, {
       ...options,
       messages: this.#messages,
       conversation: this.#conversation,

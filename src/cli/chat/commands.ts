@@ -52,6 +52,11 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
   ['q', 'exit'],
 ]);
 
+/** Whether this is a prompt of a server; the chat's own commands go before. Throws when it can't be told which one. */
+export async function isPrompt(name: string, entered: string, { input }: Pick<ChatContext, 'input'>): Promise<boolean> {
+  return !COMMANDS.has(ALIASES.get(name) ?? name) && (await input.callsPrompt(entered));
+}
+
 /** Runs a command of the chat. What goes wrong in it is said, and the chat goes on. */
 export async function runChatCommand(
   command: Command,
@@ -147,9 +152,10 @@ async function cost(_: Command, { session, workspace, say }: ChatContext): Promi
   if (lent !== undefined) say(lent);
 }
 
-async function clear(_: Command, { session, say }: ChatContext): Promise<undefined> {
+async function clear(_: Command, { session, input, say }: ChatContext): Promise<undefined> {
   const { id } = session;
   await session.clear();
+  input.clear();
   say(id === null ? 'There was nothing to forget.' : `Begun anew. What was said before: /resume ${id}`);
 }
 
@@ -188,6 +194,7 @@ export async function chooseSession(chat: ChatContext, signal: AbortSignal): Pro
 export async function resumeSession(session: SessionSummary, chat: ChatContext): Promise<void> {
   const { say, style } = chat;
   if (await chat.session.resume(session)) {
+    chat.input.clear();
     const turns = `${session.turns} ${session.turns === 1 ? 'turn' : 'turns'}`;
     say(style.dim(`resumed ${printable(session.id)}, ${turns}: ${printable(session.task, { maxLength: 60 })}`));
   } else {

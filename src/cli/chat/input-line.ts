@@ -1,30 +1,24 @@
-/** Something in a message that stands for content from elsewhere. Nothing is recognised yet. */
-export interface Mention {
-  readonly text: string;
-  /** Where it begins in the message. */
-  readonly at: number;
-}
-
 /** What a person entered. */
 export type ChatInput =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'command'; readonly name: string; readonly rest: string; readonly words: readonly string[] }
-  | { readonly kind: 'message'; readonly text: string; readonly mentions: readonly Mention[] };
+  /** `isPlain`: a slash at its beginning is meant as one. */
+  | { readonly kind: 'message'; readonly text: string; readonly isPlain: boolean };
 
 /**
- * Reads what was entered: `/name …` is a command, everything else is said to the agent. A message that has to begin with
+ * Reads what was entered: `/name …` is a command or a prompt, everything else is said to the agent. A message that has to begin with
  * a slash is entered with two. A path is no command: `/etc/hosts is odd` is a message.
  */
 export function readInput(entered: string): ChatInput {
   const text = entered.trim();
   if (text === '') return { kind: 'nothing' };
-  const [, name, rest = ''] = /^\/([a-z?][\w-]*)(?:[ \t]+([^\n]*))?$/i.exec(text) ?? [];
+  const [, name, rest = ''] = /^\/([\p{L}\d_?][^\s/]*)(?:[ \t]+([^\n]*))?$/u.exec(text) ?? [];
   if (name !== undefined) {
     const trimmed = rest.trim();
     return { kind: 'command', name, rest: trimmed, words: trimmed === '' ? [] : trimmed.split(/\s+/) };
   }
-  const said = text.startsWith('//') ? text.slice(1) : text;
-  return { kind: 'message', text: said, mentions: [] };
+  const isPlain = text.startsWith('//');
+  return { kind: 'message', text: isPlain ? text.slice(1) : text, isPlain };
 }
 
 /** A line that goes on in the next: it ends with a backslash that isn't itself escaped. */

@@ -1,8 +1,10 @@
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import type { RunEvent } from '../../agent/index.ts';
+import type { ComposedInput } from '../../host/index.ts';
 import { EXIT } from '../exit-code.ts';
 import type { ChatContext } from './chat-context.ts';
-import { runChatCommand } from './commands.ts';
+import { isPrompt, runChatCommand, sayError } from './commands.ts';
 import { continues, joinLines, readInput } from './input-line.ts';
 
 /**
@@ -42,12 +44,19 @@ export async function pipeLoop(chat: ChatContext, input: Readable, signal: Abort
 async function take(entered: string, chat: ChatContext, signal: AbortSignal): Promise<number | 'leave' | undefined> {
   const input = readInput(entered);
   if (input.kind === 'nothing') return undefined;
-  if (input.kind === 'command') return runChatCommand(input, chat, signal);
+  let said: ComposedInput;
+  const text = input.kind === 'message' ? input.text : entered.trim();
+  try {
+    if (input.kind === 'command' && !(await isPrompt(input.name, text, chat)))
+      return await runChatCommand(input, chat, signal);
+    said = await chat.input.compose(text, signal, input.kind === 'message' && input.isPlain);
+  } catch (error) {
+    sayError(error, chat);
+    return EXIT.failed;
+  }
   const startedAt = Date.now();
-  const result = await chat.session.send(input.text, {
-    signal,
-    onProgress: (event) => chat.view.onProgress(event),
-  });
+  const onProgress = (event: RunEvent) => chat.view.onProgress(event);
+  const result = await chat.session.send(text, { signal, onProgress }, said);
   chat.view.ended(result, Date.now() - startedAt);
   return result.end === 'answered' || result.end === 'asked' ? undefined : EXIT[result.end];
 }

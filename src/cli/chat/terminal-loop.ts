@@ -3,7 +3,7 @@ import type { RunResult } from '../../agent/index.ts';
 import { stateDir } from '../../store/index.ts';
 import { printable } from '../../tools/index.ts';
 import type { ChatContext } from './chat-context.ts';
-import { COMMAND_NAMES, runChatCommand, sayError } from './commands.ts';
+import { COMMAND_NAMES, isPrompt, runChatCommand, sayError } from './commands.ts';
 import type { CompletionContext } from './completion.ts';
 import { type History, openHistory } from './history.ts';
 import { readInput } from './input-line.ts';
@@ -56,11 +56,13 @@ export function terminalLoop({ chat, editor, screen, env, signal }: TerminalLoop
     }
   };
 
-  const turn = async (text: string): Promise<void> => {
-    const startedAt = Date.now();
-    const result: RunResult = await stoppable((stop) =>
-      session.send(text, { signal: stop, onProgress: (event) => chat.view.onProgress(event) }),
-    );
+  const turn = async (text: string, isPlain: boolean): Promise<void> => {
+    let startedAt = Date.now();
+    const result: RunResult = await stoppable(async (stop) => {
+      const said = await chat.input.compose(text, stop, isPlain);
+      startedAt = Date.now();
+      return session.send(text, { signal: stop, onProgress: (event) => chat.view.onProgress(event) }, said);
+    });
     chat.view.ended(result, Date.now() - startedAt);
     isQuestion = result.end === 'asked';
     options = result.options ?? [];
@@ -70,6 +72,9 @@ export function terminalLoop({ chat, editor, screen, env, signal }: TerminalLoop
     const input = readInput(entered);
     if (input.kind === 'nothing') return undefined;
     if (input.kind === 'command') {
+      const prompted = await tried(() => isPrompt(input.name, entered, chat));
+      if (prompted) await tried(() => turn(entered.trim(), false));
+      if (prompted !== false) return undefined;
       const left = await stoppable((stop) => runChatCommand(input, chat, stop));
       // The question that stood is forgotten with the rest.
       if (!session.hasMessages) {
@@ -80,12 +85,18 @@ export function terminalLoop({ chat, editor, screen, env, signal }: TerminalLoop
     }
     // The number of an option stands for it.
     const option = /^\d+$/.test(input.text) ? options[Number(input.text) - 1] : undefined;
+    await tried(() => turn(option ?? input.text, input.isPlain));
+    return undefined;
+  };
+
+  /** What goes wrong is said, and the chat goes on. */
+  const tried = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
     try {
-      await turn(option ?? input.text);
+      return await work();
     } catch (error) {
       sayError(error, chat);
+      return undefined;
     }
-    return undefined;
   };
 
   const listen = async (history: History): Promise<number> => {

@@ -2,7 +2,7 @@
 const TAG =
   /<(?=\/?\s*(?:[a-z]+:)?(?:documents?|document_contents?|sources?|system|system[-_]reminder|user|assistant|human|tool_use|tool_results?|function_calls|function_results|invoke|parameter|instructions)\b)/gi;
 const TOKEN = /<(?=\||\|?(?:begin|end|start)_of_|\/?s>|<\/?SYS>)/gi;
-const INST = /\[(?=\/?INST\])/gi;
+const INST = /\[(?=\/?INST\]|Note from the harness)/gi;
 /** A speaker's name at the beginning of a paragraph. */
 const SPEAKER = /(^|\n[ \t]*\r?\n[ \t]*)(human|assistant|system|user)(?=:)/gi;
 /** Control characters but tab and line ends, marks that reorder text, and tag characters, which nobody sees. */

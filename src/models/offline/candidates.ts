@@ -71,6 +71,8 @@ const SUITS: Readonly<Record<FieldSort, FormTable>> = {
   text: { quoted: 0.6, name: 0.6, id: 0.4, path: 0.5, email: 0.4, date: 0.4, number: 0.36 },
 };
 
+const FILED: ReadonlySet<string> = new Set(['document', 'doc', 'file'].map(stem));
+
 /** Where a sentence says "from" and "to", fields of these names take the value behind it. */
 const DIRECTIONS: readonly (readonly [cue: string, fields: readonly string[]])[] = [
   ['from', ['from', 'source', 'sourc', 'origin', 'start', 'src']],
@@ -99,9 +101,11 @@ function offered(field: Field, sort: FieldSort, mention: Mention, said: Sayings,
       .join(' ');
     return key === field.words.join(' ') ? candidate(field, mention.text, 2 * trust, [mention]) : [];
   }
-  const suits = SUITS[sort][mention.kind] ?? 0;
+  // Documents are mostly known by the names of files.
+  const isFileId = sort === 'id' && mention.kind === 'path' && field.entity.some((word) => FILED.has(word));
+  const suits = isFileId ? 0.9 : (SUITS[sort][mention.kind] ?? 0);
   if (suits === 0) return [];
-  if (sort === 'id' && contradicts(field, mention, said)) return [];
+  if (sort === 'id' && !isFileId && contradicts(field, mention, said)) return [];
   const loose = sort === 'text' || sort === 'name';
   if (sort === 'text' && mention.kind === 'path' && !said.files && /^[/~.\\]|\.\w+$/.test(mention.text)) return [];
   let score = suits;

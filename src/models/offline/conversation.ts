@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../contracts/index.ts';
 import { canonicalJson, isHarnessNote } from '../../tools/index.ts';
+import { type GivenDocument, givenDocuments } from './documents.ts';
 
 /** What came back for a call: JSON documents, texts, and a line for each block that is neither. */
 export interface CallAnswer {
@@ -16,16 +17,17 @@ export interface PastCall {
   readonly answer: CallAnswer;
 }
 
-/** What the user said, the calls made since, and the last words said in return. */
+/** What the user said and gave with it, the calls made since, and the last words said in return. */
 export interface Turn {
   readonly text: string;
+  readonly documents: readonly GivenDocument[];
   readonly calls: readonly PastCall[];
   readonly reply: string;
 }
 
 /** Reads `messages` of a Messages API request into turns; calls without a result are left out. */
 export function readTurns(messages: Json | undefined): Turn[] {
-  const turns: { text: string; calls: PastCall[]; reply: string }[] = [];
+  const turns: { text: string; documents: readonly GivenDocument[]; calls: PastCall[]; reply: string }[] = [];
   const open = new Map<string, { name: string; input: JsonObject }>();
   for (const message of list(messages)) {
     if (!isObject(message)) continue;
@@ -45,7 +47,8 @@ export function readTurns(messages: Json | undefined): Turn[] {
         if (call) turns.at(-1)?.calls.push({ id: block.tool_use_id, ...call, answer: readAnswer(block) });
       }
       const text = textOf(blocks.filter(isSaid));
-      if (text.trim() !== '') turns.push({ text, calls: [], reply: '' });
+      const documents = givenDocuments(blocks);
+      if (text.trim() !== '' || documents.length > 0) turns.push({ text, documents, calls: [], reply: '' });
     }
   }
   return turns;

@@ -1,5 +1,6 @@
 import type { Json } from '../../contracts/index.ts';
 import { isObject, list, type PastCall, readTurns, type Turn } from './conversation.ts';
+import { answerFrom, type GivenDocument } from './documents.ts';
 import { type Goal, readGoals } from './goals.ts';
 import { findMentions } from './mentions.ts';
 import { type Answer, nextStep, type PlannedCall, spread } from './next-step.ts';
@@ -44,6 +45,8 @@ export function plan(request: Json, index = toolIndexer()): Plan {
 /** What is being worked on: the request, and the answers to what was asked about it. */
 interface Task {
   readonly text: string;
+  /** Given with the request. */
+  readonly documents: readonly GivenDocument[];
   readonly calls: readonly PastCall[];
   readonly earlier: readonly PastCall[];
   readonly answers: readonly (Answer & Question)[];
@@ -67,9 +70,9 @@ function planTurns(turns: readonly Turn[], tools: ToolIndex): Plan {
   return task ? planTask(task, tools) : { kind: 'say', text: aboutItself(tools.cards) };
 }
 
-function fresh(turns: readonly Turn[], at: number, { text, calls }: Turn): Task {
+function fresh(turns: readonly Turn[], at: number, { text, documents, calls }: Turn): Task {
   const earlier = turns.slice(0, at).flatMap((turn) => turn.calls);
-  return { text: text.slice(0, MAX_REQUEST), calls, earlier, answers: [] };
+  return { text: text.slice(0, MAX_REQUEST), documents, calls, earlier, answers: [] };
 }
 
 /** The request that was asked about, joined by what the user answered. */
@@ -102,6 +105,12 @@ function planTask(task: Task, tools: ToolIndex): Plan {
     : [];
   const around = telling.flatMap(({ mentions }) => mentions);
   const start = { ...task, tools, around, calls: [], from: 0, answers: [] };
+  const read = answerFrom(
+    task.documents,
+    spoken.filter((goal) => !telling.includes(goal)),
+    task.text,
+  );
+  if (read !== undefined) return { kind: 'say', text: read };
   const goals = spoken.filter((goal) => !telling.includes(goal)).flatMap((goal) => spread(goal, start));
   const finished: Finished[] = [];
   const ready: PlannedCall[] = [];

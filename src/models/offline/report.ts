@@ -129,7 +129,7 @@ export function pastTense(verb: string): string {
 }
 
 /** The lines of a text that were asked for; all of it otherwise, as long as it can be shown. */
-function excerpt(text: string, wording: string): string {
+export function excerpt(text: string, wording: string): string {
   const lines = text.replace(/\r\n?/g, '\n').replace(/\n$/, '').split('\n');
   const [, which, digits] = /\b(first|last|top)\s+(?:(\d+)\s+)?lines?\b/i.exec(wording) ?? [];
   if (which) {
