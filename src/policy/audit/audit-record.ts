@@ -82,7 +82,7 @@ export interface AuditLink {
   readonly seq: number;
   /** Unix milliseconds. */
   readonly at: number;
-  /** The `hash` of the record before; of the first one `AUDIT_ROOT`. */
+  /** The `hash` of the record before; of the first one 64 zeros. */
   readonly prev: string;
   /** SHA-256, in hex, of the canonical JSON (RFC 8785) of everything else in this record. */
   readonly hash: string;

@@ -3,7 +3,7 @@ import { canonicalJson, sha256 } from '../../tools/index.ts';
 import type { AuditEntry, AuditHead, AuditRecord } from './audit-record.ts';
 
 /** Stands as `prev` in the first record of a writer. */
-export const AUDIT_ROOT = '0'.repeat(64);
+const AUDIT_ROOT = '0'.repeat(64);
 
 export function startOf(writer: string): AuditHead {
   return { writer, seq: 0, hash: AUDIT_ROOT, at: 0 };

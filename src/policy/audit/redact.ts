@@ -1,7 +1,7 @@
 import type { Json } from '../../contracts/index.ts';
 
 /** Stands where something was taken out. */
-export const REDACTED = '[redacted]';
+const REDACTED = '[redacted]';
 
 /** Members that hold secrets wherever they are met; as names are compared, without case, `-` and `_`. */
 const SECRETS = [
