@@ -41,6 +41,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     summary: 'give an agent a task, with the tools of this project',
     usage: '"task"',
     details:
+      '@file, @server:uri and /server:prompt in the task stand for documents and prompts.\n' +
       "The answer goes to stdout, every step to stderr. Without a terminal a call that your rules don't allow is\n" +
       'refused, and the refusal says which rule would allow it.\n\n' +
       'Exit status: 0 answered, 1 failed, 2 bad usage or configuration, 3 the agent asked a question, 4 the model\n' +

@@ -91,7 +91,8 @@ async function help(_: Command, { say }: ChatContext): Promise<undefined> {
   say(columns(rows).join('\n'));
   say(
     '\nA line that ends with \\ goes on in the next; pasted lines stay together. Tab completes.\n' +
-      'Ctrl-C stops the agent, twice at an empty prompt it leaves. //x says "/x" to the agent.',
+      'Ctrl-C stops the agent, twice at an empty prompt it leaves. //x says "/x" to the agent.\n' +
+      '@file and @server:uri put documents into what you say; /server:prompt asks for a prompt.',
   );
 }
 
