@@ -6,6 +6,8 @@ export interface CompletionContext {
   readonly servers: () => readonly string[];
   readonly sessions: () => readonly string[];
   readonly models: readonly string[];
+  /** Mentions and prompts; see `completeContent`. */
+  readonly content?: (line: string) => Promise<[string[], string] | undefined>;
 }
 
 export const MCP_VERBS = ['reconnect', 'disable', 'enable'] as const;

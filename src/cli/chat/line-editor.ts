@@ -43,6 +43,7 @@ export function lineEditor({ keyboard, screen, output, marksPastes, onInterrupt 
     screen.freshLine();
     const input = keyboard.open();
     const { message } = options;
+    let isOver = false;
     const reader = createInterface({
       input,
       output,
@@ -52,13 +53,21 @@ export function lineEditor({ keyboard, screen, output, marksPastes, onInterrupt 
       historySize: 1_000,
       removeHistoryDuplicates: true,
       escapeCodeTimeout: 50,
-      ...(message && { completer: (line: string) => complete(line, message.completion) }),
+      ...(message && {
+        completer: (line: string, done: (error: null, result: [string[], string]) => void) => {
+          void completed(line, message.completion).then((result) => {
+            // Who left the prompt meanwhile wants nothing of it.
+            if (!isOver) done(null, result);
+          });
+        },
+      }),
     });
     const marks = message !== undefined && marksPastes;
     if (marks) output.write(PASTE_ON);
     screen.prompt = standing(reader, output);
     const result = await lineOf(reader, input, options);
     screen.prompt = null;
+    isOver = true;
     reader.close();
     keyboard.shut();
     if (marks) output.write(PASTE_OFF);
@@ -80,6 +89,14 @@ export function lineEditor({ keyboard, screen, output, marksPastes, onInterrupt 
       return result.how === 'line' ? result.text : undefined;
     },
   };
+}
+
+/** The chat's own commands, and what servers and the project have. */
+async function completed(line: string, completion: CompletionContext): Promise<[string[], string]> {
+  const [own, part] = complete(line, completion);
+  const content = await completion.content?.(line);
+  if (!content) return [own, part];
+  return [[...own, ...content[0]], own.length > 0 ? part : content[1]];
 }
 
 function lineOf(

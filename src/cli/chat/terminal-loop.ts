@@ -4,6 +4,7 @@ import { stateDir } from '../../store/index.ts';
 import { printable } from '../../tools/index.ts';
 import type { ChatContext } from './chat-context.ts';
 import { COMMAND_NAMES, isPrompt, runChatCommand, sayError } from './commands.ts';
+import { completeContent } from './complete-content.ts';
 import type { CompletionContext } from './completion.ts';
 import { type History, openHistory } from './history.ts';
 import { readInput } from './input-line.ts';
@@ -43,6 +44,7 @@ export function terminalLoop({ chat, editor, screen, env, signal }: TerminalLoop
     servers: () => chat.workspace.servers.map(({ key }) => key).filter((key) => printable(key) === key),
     sessions: () => ids,
     models: MODEL_SPECS,
+    content: (line) => completeContent(line, { catalog: chat.workspace.content, who: chat.who, root: chat.project }),
   };
 
   /** Runs something that Ctrl-C stops. */
