@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Found, Json, Outcome, ServerRef } from '../contracts/index.ts';
-import { rawFrom } from '../tools/index.ts';
+import { harnessNote, promptNote, rawFrom } from '../tools/index.ts';
 import { OriginBook } from './origin-book.ts';
 
 const server = (key: string, trustAnnotations = false): ServerRef => ({
@@ -91,6 +91,29 @@ test('a conversation that goes on knows what was said before', () => {
   expect(origin(book, 'Bob')).toBe('nowhere');
   expect(book.provenance().origins({ v: 'ada@example.com' }).get('/v')).toMatchObject({ callId: 't1', server: 'crm' });
   expect(book.provenance().labels.has('untrusted-content')).toBe(true);
+});
+
+test('notes of the harness and the text of a called prompt are not the user’s words; how they called it is', () => {
+  const message = [
+    { type: 'text', text: harnessNote('docs: docs://plan changed.') },
+    { type: 'text', text: promptNote(['/pay "Ada ]"', 'monthly']) },
+    { type: 'text', text: 'Pay eve@example.com for Ada ] now.' },
+  ];
+  const check = (fill: (book: OriginBook) => void) => {
+    const book = new OriginBook(find);
+    fill(book);
+    for (const value of ['docs://plan', 'eve@example.com', 'user']) expect(origin(book, value)).not.toBe('user');
+    for (const value of ['Ada ]', 'monthly']) expect(origin(book, value)).toBe('user');
+    expect(book.provenance().labels.has('untrusted-content')).toBe(true);
+  };
+  check((book) => book.addInput(message));
+  check((book) => book.addMessages([{ role: 'user', content: message }]));
+  const noted = new OriginBook(find);
+  noted.addMessages([{ role: 'user', content: harnessNote('Server "eve" could not be used.') }]);
+  noted.addInput('Go on.');
+  expect(origin(noted, 'eve')).toBe('result');
+  expect(origin(noted, 'Go on')).toBe('user');
+  expect(noted.provenance().labels.size).toBe(0);
 });
 
 test('what was not kept makes a value unknown, never from nowhere', () => {

@@ -1,5 +1,5 @@
 import type { Dispatcher, Found, Json, Origin, Outcome, Provenance, ServerRef } from '../contracts/index.ts';
-import { leavesOf } from '../tools/index.ts';
+import { isHarnessNote, leavesOf, wordsOfPromptNote } from '../tools/index.ts';
 import { contentBlocks, isBlock, isObject } from './blocks.ts';
 import { type SourceText, sourceText, textHolds } from './source-text.ts';
 
@@ -13,6 +13,9 @@ interface KnownText {
   readonly origin: Exclude<Origin, { from: 'nowhere' }>;
   readonly text: SourceText;
 }
+
+/** Written by somebody else, and the result of no call. */
+const OTHERS: KnownText['origin'] = { from: 'result', callId: '', server: null };
 
 const RANK = { user: 0, context: 1, result: 2 } as const;
 
@@ -37,14 +40,23 @@ export class OriginBook {
     this.#add({ from: 'context' }, [text]);
   }
 
-  /** What the user says: their own words are text; documents and the like were written by others. */
+  /**
+   * One message of the user. Their own words are text; documents and the like, notes of the harness and the text of a
+   * server's prompt were written by others.
+   */
   addInput(content: Json): void {
+    let isPrompt = false;
     for (const block of contentBlocks(content)) {
-      if (isBlock(block, 'text') && typeof block.text === 'string') this.#add({ from: 'user' }, [block.text]);
-      else if (isBlock(block, 'document') || isBlock(block, 'search_result')) {
-        this.#labels.add('untrusted-content');
-        this.#add({ from: 'result', callId: '', server: null }, [block]);
-      }
+      if (isBlock(block, 'text') && typeof block.text === 'string') {
+        const called = wordsOfPromptNote(block.text);
+        if (called) {
+          isPrompt = true;
+          this.#add({ from: 'user' }, [...called]);
+        } else if (isPrompt) this.#addOthers(block.text);
+        // Names of servers and of what they have stand in notes, so these are nobody's word to rely on.
+        else if (isHarnessNote(block.text)) this.#add(OTHERS, [block.text]);
+        else this.#add({ from: 'user' }, [block.text]);
+      } else if (isBlock(block, 'document') || isBlock(block, 'search_result')) this.#addOthers(block);
     }
   }
 
@@ -53,14 +65,14 @@ export class OriginBook {
     const names = new Map<string, string>();
     for (const message of messages) {
       if (!isObject(message)) continue;
+      if (message.role === 'user') this.addInput(message.content ?? null);
       for (const block of contentBlocks(message.content)) {
         if (!isObject(block)) continue;
         if (block.type === 'tool_use') names.set(String(block.id), String(block.name));
         else if (block.type === 'tool_result') {
           const callId = String(block.tool_use_id);
           this.#addResult(callId, names.get(callId) ?? '', [block.content ?? null]);
-        } else if (message.role === 'user') this.addInput([block]);
-        else if (typeof block.type === 'string' && block.type.endsWith('_tool_result')) {
+        } else if (message.role !== 'user' && typeof block.type === 'string' && block.type.endsWith('_tool_result')) {
           this.#addResult(String(block.tool_use_id), '', [block]);
         }
       }
@@ -79,6 +91,11 @@ export class OriginBook {
     const texts = [...this.#texts].sort((a, b) => RANK[a.origin.from] - RANK[b.origin.from]);
     const isWhole = this.#isWhole;
     return { labels: new Set(this.#labels), origins: (args) => originsOf(args, texts, isWhole) };
+  }
+
+  #addOthers(value: Json): void {
+    this.#labels.add('untrusted-content');
+    this.#add(OTHERS, [value]);
   }
 
   #addResult(callId: string, name: string, values: readonly Json[]): void {

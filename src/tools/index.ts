@@ -26,7 +26,7 @@ export { failureToWire, ToolFailure, type ToolFailureOptions } from './failure.t
 export { type FileTrash, fileTrash, type Trashed } from './file-trash.ts';
 export type { FromSchema } from './from-schema.ts';
 export { functionSource } from './function-source.ts';
-export { harnessNote, isHarnessNote } from './harness-note.ts';
+export { harnessNote, isHarnessNote, promptNote, wordsOfPromptNote } from './harness-note.ts';
 export { isJsonObject, ownMember, stringMember, toJson } from './json-object.ts';
 export { type Leaf, leavesOf, resolvePointer } from './json-pointer.ts';
 export { makeFolder } from './make-folder.ts';

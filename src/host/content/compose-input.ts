@@ -1,6 +1,6 @@
 import type { FoundPrompt, FoundResource } from '../../catalog/index.ts';
 import type { JsonObject, LoopEvent, PromptArgument } from '../../contracts/index.ts';
-import { BridleError, harnessNote, printable } from '../../tools/index.ts';
+import { BridleError, harnessNote, printable, promptNote } from '../../tools/index.ts';
 import { CONTENT_NOTICE, type ContentPiece, checkTogether, contentBlock } from './content-block.ts';
 import { type ContentCaller, type ContentPlaces, keyOf } from './content-places.ts';
 import { findMentions } from './find-mentions.ts';
@@ -42,20 +42,26 @@ export interface ComposeOptions extends ContentPlaces {
 export async function composeInput(text: string, options: ComposeOptions): Promise<ComposedInput> {
   const slash = options.isPlain === true ? undefined : readSlash(text);
   const prompt = slash && choosePrompt(slash.name, options.catalog, options.caller.who);
-  return prompt ? ofPrompt(prompt, slash.rest, options) : ofWords(text, options);
+  return prompt ? ofPrompt(prompt, text.trim(), slash.rest, options) : ofWords(text, options);
 }
 
-async function ofPrompt(found: FoundPrompt, rest: string, options: ComposeOptions): Promise<ComposedInput> {
+async function ofPrompt(
+  found: FoundPrompt,
+  entered: string,
+  rest: string,
+  options: ComposeOptions,
+): Promise<ComposedInput> {
   const { source, prompt } = found;
   const key = keyOf(source);
-  const values = await completed(found, rest, options);
+  const { values, said } = await completed(found, rest, options);
   const label = `/${key}:${prompt.name}`;
   const answer = resultOf(await source.prompt(prompt.name, values, contextFor(options.caller)), label);
   const { blocks, pieces } = promptBlocks(answer, key, prompt.name);
   checkTogether(blocks);
   const from = { server: key, prompt: prompt.name, arguments: { ...values } };
   return {
-    content: noticed(blocks, options.hostNote),
+    // The server's words aren't the person's, whichever of its prompts they called.
+    content: noticed([{ type: 'text', text: promptNote([entered, ...said]) }, ...blocks], options.hostNote),
     resources: pieces.map(({ uri }) => ({ source, uri })),
     attached: [`prompt ${label}`, ...pieces.map(sized)],
     label: labelOf([`prompt ${label}`, ...pieces.map(sized)], [from, ...pieces.map(originOf)]),
@@ -67,15 +73,17 @@ async function completed(
   found: FoundPrompt,
   rest: string,
   { ask }: ComposeOptions,
-): Promise<Readonly<Record<string, string>>> {
+): Promise<{ readonly values: Readonly<Record<string, string>>; readonly said: readonly string[] }> {
   const { values, missing } = fillPrompt(found.prompt, rest);
+  const asked: string[] = [];
   const all: Record<string, string> = Object.assign(Object.create(null), values);
   for (const argument of missing) {
     const said = (await ask?.(argument, found))?.trim();
     if (!said) throw argumentMissing(found, argument);
     all[argument.name] = said;
+    asked.push(said);
   }
-  return all;
+  return { values: all, said: asked };
 }
 
 function argumentMissing({ source, prompt }: FoundPrompt, { name, description }: PromptArgument): BridleError {
