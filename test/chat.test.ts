@@ -37,7 +37,7 @@ function open(...args: string[]): { readonly terminal: AtTerminal; readonly user
 
 const call = (name: string, args = '{}') => [{ name: `mcp__one__${name}`, args }];
 const adding = (a: number) => call('add', JSON.stringify({ a, b: 1 }));
-const ASKED = /\[y\/a\/n\] $/;
+const ASKED = /\[y\/a\/p\/n\] $/;
 
 async function leaves({ terminal, user }: ReturnType<typeof open>): Promise<void> {
   await user.at(/> $/, CTRL_D);
@@ -81,8 +81,8 @@ describe('a call that needs a word', () => {
     const model = await playing([...adding(1), ...adding(2)], 'Both.');
     const chat = open('--model', model.spec);
     await chat.user.says('Add.');
-    await chat.user.at(/"a": 1,[\s\S]*\[y\/a\/n\] $/, 'y\r');
-    await chat.user.at(/"a": 2,[\s\S]*\[y\/a\/n\] $/, 'n\r');
+    await chat.user.at(/"a": 1,[\s\S]*\[y\/a\/p\/n\] $/, 'y\r');
+    await chat.user.at(/"a": 2,[\s\S]*\[y\/a\/p\/n\] $/, 'n\r');
     await chat.user.sees(/Both\./);
     expect(model.toolAnswers(1)).toEqual([expect.stringContaining('2'), expect.stringContaining('not approved')]);
     await leaves(chat);
