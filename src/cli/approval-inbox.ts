@@ -1,12 +1,12 @@
-import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import type { Asker, AskQuestion, Store } from '../contracts/index.ts';
+import type { Asker, AskQuestion } from '../contracts/index.ts';
 import type { AlwaysAnswer } from '../host/index.ts';
 import { type Approvals, approvals, ruleFor } from '../policy/index.ts';
-import { installationKey, openStore, stateDir } from '../store/index.ts';
+import { installationKey, stateDir } from '../store/index.ts';
 import { isBridleError } from '../tools/index.ts';
 import type { CommandIo } from './command.ts';
+import { type StateStore, stateStore } from './state-store.ts';
 
 /** The person's stored approvals; the store is opened when it is first needed. */
 export interface ApprovalInbox {
@@ -21,22 +21,27 @@ export interface ApprovalInbox {
   close(): Promise<void>;
 }
 
-/** @param place the project's folder */
-export function approvalInbox(io: Pick<CommandIo, 'env'>, place = ''): ApprovalInbox {
-  const file = join(stateDir(io.env), 'state.db');
-  let opened: Promise<{ readonly store: Store; readonly inbox: Approvals }> | undefined;
-  const openBoth = async () => {
+/**
+ * @param place the project's folder
+ * @param state where it is kept; closed with it
+ */
+export function approvalInbox(
+  io: Pick<CommandIo, 'env'>,
+  place = '',
+  state: StateStore = stateStore(io),
+): ApprovalInbox {
+  let opened: Promise<Approvals> | undefined;
+  const openInbox = async () => {
     const key = await installationKey(join(stateDir(io.env), 'installation.key'));
-    const store = await openStore({ file });
-    return { store, inbox: approvals({ store, key, place }) };
+    return approvals({ store: await state.open(), key, place });
   };
-  const open = async (): Promise<Approvals> => {
-    opened ??= openBoth();
-    return (await opened).inbox;
+  const open = (): Promise<Approvals> => {
+    opened ??= openInbox();
+    return opened;
   };
   /** Where there is no store nothing was approved, and where it can't be read nothing counts as approved. */
   const there = async (): Promise<Approvals | undefined> => {
-    if (opened === undefined && !existsSync(file)) return undefined;
+    if (opened === undefined && state.isAbsent()) return undefined;
     return open().catch(() => undefined);
   };
   return {
@@ -64,9 +69,9 @@ export function approvalInbox(io: Pick<CommandIo, 'env'>, place = ''): ApprovalI
       return all.filter(({ id, state }) => ids.includes(id) && (state === 'waiting' || state === 'approved')).length;
     },
     async close() {
-      const both = await opened?.catch(() => undefined);
-      await both?.inbox.flush();
-      await both?.store.close();
+      const inbox = await opened?.catch(() => undefined);
+      await inbox?.flush();
+      await state.close();
     },
   };
 }

@@ -23,6 +23,7 @@ import { flag, numberOption, stringOption } from './parse.ts';
 import { personInput } from './person-input.ts';
 import { cutShort, readyMs, requireServers, stillStarting } from './ready.ts';
 import { chosenModel, hiddenByPlan, modelFor, systemFor, unstored } from './run.ts';
+import { stateLedger, stateStore } from './state-store.ts';
 import { styleFor } from './style.ts';
 import { isAttended, openWorkspace, reasonLine, type Workspace } from './workspace.ts';
 
@@ -82,7 +83,8 @@ async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number>
     const workspace = await openWorkspace(parsed, io, signal, editor);
     const audit = await openAudit(workspace, io, who);
     const view = turnView(screen, style, true);
-    const inbox = approvalInbox(io, workspace.project.root);
+    const state = stateStore(io);
+    const inbox = approvalInbox(io, workspace.project.root, state);
     const rules = sessionRules(workspace.project.layers, workspace.compiled.mode, workspace.project.root);
     const policy = workspace.narrow(rules.policy);
     const agent: ChatAgent = {
@@ -94,6 +96,7 @@ async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number>
         person: terminalAsker({ prompter: editor, always: rules.always, alwaysHere: inbox.always }),
       }),
       hooks: workspace.hooks,
+      idempotency: stateLedger(state),
       input: workspace.input,
       system: systemFor(workspace.project.root, workspace.agent),
       sourceNotes: workspace.instructions,
@@ -184,7 +187,8 @@ async function inPipe(parsed: ParsedCommand, io: CommandIo): Promise<number> {
   const screen = openScreen(io, Number.POSITIVE_INFINITY);
   return interruptible(async (signal) => {
     const workspace = await openWorkspace(parsed, io, signal);
-    const inbox = approvalInbox(io, workspace.project.root);
+    const state = stateStore(io);
+    const inbox = approvalInbox(io, workspace.project.root, state);
     const audit = await openAudit(workspace, io, who);
     const view = turnView(screen, style, false);
     const agent: ChatAgent = {
@@ -194,6 +198,7 @@ async function inPipe(parsed: ParsedCommand, io: CommandIo): Promise<number> {
       policy: workspace.compiled.policy,
       asker: inbox.asker(unstored(workspace)),
       hooks: workspace.hooks,
+      idempotency: stateLedger(state),
       input: workspace.input,
       system: systemFor(workspace.project.root, workspace.agent),
       sourceNotes: workspace.instructions,

@@ -21,6 +21,7 @@ import { needsContent, personInput } from './person-input.ts';
 import { printJson } from './print-json.ts';
 import { readyMs, requireServers, stillStarting } from './ready.ts';
 import { stepPrinter } from './steps.ts';
+import { stateLedger, stateStore } from './state-store.ts';
 import { styleFor } from './style.ts';
 import { openWorkspace, type Workspace, warn } from './workspace.ts';
 
@@ -44,7 +45,8 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
 
   return interruptible(async (signal) => {
     const workspace = await openWorkspace(parsed, io, signal);
-    const inbox = approvalInbox(io, workspace.project.root);
+    const state = stateStore(io);
+    const inbox = approvalInbox(io, workspace.project.root, state);
     const audit = await openAudit(workspace, io, { agent: name, via: 'terminal' });
     let trace: Trace | undefined;
     try {
@@ -63,6 +65,7 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
         policy: workspace.compiled.policy,
         asker: inbox.asker(unstored(workspace, flag(parsed, 'park'), parkSeconds)),
         hooks: workspace.hooks,
+        idempotency: stateLedger(state),
         input: workspace.input,
         system: systemFor(workspace.project.root, workspace.agent),
         sourceNotes: workspace.instructions,

@@ -53,8 +53,8 @@ export interface ToolDefinition {
   readonly effect: Effect;
   readonly preview?: PreviewPlan;
   readonly hints?: ModelHints;
-  /** Absent: this tool's calls are never deduplicated. */
-  readonly idempotencyKey?: (args: Json) => string;
+  /** Absent: this tool's calls are never deduplicated. Null: this one has no key, and isn't. */
+  readonly idempotencyKey?: (args: Json) => string | null;
 }
 
 /** Why a tool is here, absent, renamed, deferred or refused. Every room adds its own; `explain` only prints them. */

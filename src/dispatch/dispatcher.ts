@@ -161,7 +161,12 @@ async function walk(path: Path, call: Call): Promise<Outcome> {
   const first = await once(path, call, permitted);
   if (first.stage === 'ended') return first.outcome;
   if (first.stage === 'ran') return finish(path, limited, first);
-  const ran = await run(path, limited, permitted);
+  const ran = await run(path, limited, permitted).catch(async (error) => {
+    // Nobody knows then: a claim that was let lie would keep the others waiting.
+    const executed = call.ledger.handedOver ? 'unknown' : 'not_executed';
+    await first.settle(failed('It broke off.', executed));
+    throw error;
+  });
   await first.settle(ran.outcome);
   return ran.stage === 'ended' ? ran.outcome : finish(path, limited, ran);
 }

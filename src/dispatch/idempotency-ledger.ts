@@ -21,8 +21,8 @@ const RENEW_MS = 5_000;
 const LEASE_MS = 30_000;
 /** How long a waiting call waits before it looks again by itself, should nobody tell it of the change. */
 const LOOK_MS = 500;
-/** One claim in so many looks for entries that can go. */
-const CLAIMS_PER_SWEEP = 256;
+/** After the first act and then after one in so many, entries that can go are looked for: most processes do few. */
+const ACTS_PER_SWEEP = 256;
 
 export interface IdempotencyLedgerOptions {
   /** How long an act is remembered, in milliseconds from its first call. Default a day. */
@@ -55,7 +55,7 @@ interface Entry {
 export function idempotencyLedger(store: Store, options: IdempotencyLedgerOptions = {}): IdempotencyLedger {
   const { ttlMs = DAY_MS, maxEntries = DEFAULT_ENTRIES, clock = systemClock } = options;
   const table = store.table<Entry>(TABLE);
-  let claims = 0;
+  let acts = 0;
 
   const sweep = async (): Promise<void> => {
     const ended: { readonly key: string; readonly at: number }[] = [];
@@ -71,12 +71,15 @@ export function idempotencyLedger(store: Store, options: IdempotencyLedgerOption
     for (const { key } of tooMany) await removeIf(table, key, ({ state }) => state === 'done');
   };
 
+  const afterwards = async (): Promise<void> => {
+    acts += 1;
+    // What is swept here was over anyway: a sweep that fails costs nobody anything.
+    if (acts % ACTS_PER_SWEEP === 1) await sweep().catch(() => {});
+  };
+
   return {
     async claim(key, { callId, argsDigest }, signal): Promise<LedgerClaim> {
       const id = idOf(key);
-      claims += 1;
-      // What is swept here was over anyway: a sweep that fails costs nobody a claim.
-      if (claims % CLAIMS_PER_SWEEP === 0) await sweep().catch(() => {});
       for (;;) {
         signal.throwIfAborted();
         const now = clock.now();
@@ -84,7 +87,7 @@ export function idempotencyLedger(store: Store, options: IdempotencyLedgerOption
         const isOver = found !== undefined && now - found.value.at >= ttlMs && !isAlive(found.value, now);
         if (found === undefined || isOver) {
           const entry: Entry = { v: 1, state: 'running', callId, argsDigest, at: now, leaseUntil: now + LEASE_MS };
-          if (await table.put(id, entry, found?.rev ?? null)) return mine(table, id, entry, clock);
+          if (await table.put(id, entry, found?.rev ?? null)) return mine(table, id, entry, { clock, afterwards });
           continue;
         }
         const entry = found.value;
@@ -112,7 +115,12 @@ function isAlive({ state, leaseUntil }: Entry, now: number): boolean {
 }
 
 /** The claim of the first call. Its lease is renewed until it is settled. */
-function mine(table: StoreTable<Entry>, id: string, claimed: Entry, clock: Clock): LedgerClaim {
+function mine(
+  table: StoreTable<Entry>,
+  id: string,
+  claimed: Entry,
+  { clock, afterwards }: { readonly clock: Clock; afterwards(): Promise<void> },
+): LedgerClaim {
   let stop = () => {};
   let settled = false;
   /** Changes the entry as long as it is this call's; somebody else's is let alone. */
@@ -141,6 +149,7 @@ function mine(table: StoreTable<Entry>, id: string, claimed: Entry, clock: Clock
       settled = true;
       stop();
       await change((entry) => settledEntry(entry, how));
+      await afterwards();
     },
   };
 }

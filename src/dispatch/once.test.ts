@@ -242,6 +242,15 @@ describe('several processes with one store', () => {
   });
 });
 
+test('a call that has no key is run as often as it is made', async () => {
+  const source = fakeSource({ pay: () => ok('paid') });
+  const idempotency = idempotencyLedger(memoryStore());
+  const { call } = bench([definition('pay', { idempotencyKey: () => null })], source, { idempotency });
+  await call('pay', { id: 'a' });
+  await call('pay', { id: 'a' });
+  expect(source.calls).toHaveLength(2);
+});
+
 test('a tool without an idempotency key is run as often as it is called', async () => {
   const { clock, call, source } = shop(() => ok('done'));
   await over(clock, call('plain', { id: 'a' }));
@@ -260,6 +269,19 @@ test('the ledger keeps to its size, and lets the oldest acts go', async () => {
   expect(kept.length).toBeLessThanOrEqual(100 + 256);
   await over(clock, call('pay', { id: '511' }));
   expect(source.calls).toHaveLength(512);
+});
+
+test('what is over is let go by processes that make one call each', async () => {
+  const store = memoryStore();
+  const clock = manualClock();
+  for (let nth = 0; nth < 10; nth += 1) {
+    const { call } = shop(() => ok('done'), { clock, store, ttlMs: 1_000 });
+    await over(clock, call('pay', { id: String(nth) }));
+    await clock.advance(1_000);
+  }
+  const kept: string[] = [];
+  for await (const [key] of store.table('idempotency').list('')) kept.push(key);
+  expect(kept.length).toBeLessThanOrEqual(2);
 });
 
 test('whatever the order of calls, failures and deaths, no act is known to have run twice', async () => {

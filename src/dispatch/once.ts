@@ -17,6 +17,7 @@ export async function once(path: Path, call: Call, permit: Permitted): Promise<E
   const { tool } = permit;
   if (!idempotency || !tool.idempotencyKey || call.previewFor) return UNGUARDED;
   const key = keyOf(call, permit);
+  if (key === null) return UNGUARDED;
   if ('stage' in key) return key;
   const run = await withinLimits(
     ({ signal }) => idempotency.claim(key, { callId: call.ctx.callId, argsDigest: permit.args.digest }, signal),
@@ -36,7 +37,8 @@ export async function once(path: Path, call: Call, permit: Permitted): Promise<E
   }
 }
 
-function keyOf(call: Call, { tool, args }: Permitted): Ended | LedgerKey {
+/** Null: the call has no key, and is run as often as it is made. */
+function keyOf(call: Call, { tool, args }: Permitted): Ended | LedgerKey | null {
   const { agent, user } = call.ctx.who;
   let key: unknown;
   try {
@@ -44,6 +46,7 @@ function keyOf(call: Call, { tool, args }: Permitted): Ended | LedgerKey {
   } catch (error) {
     return unusable(tool.ref.name, errorText(error));
   }
+  if (key === null) return null;
   if (typeof key !== 'string' || key === '') return unusable(tool.ref.name, 'it is no text, or an empty one');
   if (key.length > LONGEST_KEY) return unusable(tool.ref.name, `it is longer than ${LONGEST_KEY} characters`);
   return {

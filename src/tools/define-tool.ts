@@ -15,6 +15,7 @@ import { BridleError } from './bridle-error.ts';
 import { canonicalJson, sha256 } from './canonical.ts';
 import { ToolFailure } from './failure.ts';
 import type { FromSchema } from './from-schema.ts';
+import { arePointers, IDEMPOTENCY_KEY, keyFromPointers } from './idempotency-key.ts';
 import { isJsonObject, toJson } from './json-object.ts';
 import { normalizeResult } from './normalize-result.ts';
 import { rawFrom } from './raw-json.ts';
@@ -96,8 +97,12 @@ export interface ToolOptions<S extends ToolSchema, O = undefined> {
   readonly preview?:
     | ((input: NoInfer<InputOf<S>>, ctx: ToolContext) => unknown)
     | { readonly tool: string; readonly arguments: Readonly<Record<string, string>> };
-  /** Two calls with the same key are one act. Gets the arguments as the model wrote them. */
-  readonly idempotencyKey?: (args: NoInfer<ArgumentsOf<S>>) => string;
+  /**
+   * Two calls with the same key are one act. The arguments that make the key, as JSON Pointers (RFC 6901): these are told
+   * over MCP too, in `_meta["bridle/idempotencyKey"]`, and a call that lacks one of them has no key. Or a function of the
+   * arguments as the model wrote them, which only this process knows; null: this call has no key.
+   */
+  readonly idempotencyKey?: readonly string[] | ((args: NoInfer<ArgumentsOf<S>>) => string | null);
   /** Default: from the annotations, else `write`. */
   readonly effect?: Effect;
 }
@@ -294,6 +299,12 @@ function ownDefinition<S extends ToolSchema, O>(options: ToolOptions<S, O>): Too
   const plan: PreviewPlan | undefined =
     typeof preview === 'function' ? { kind: 'author' } : preview && { kind: 'tool', by: 'server', ...preview };
   const hints = hintsOf(options);
+  const key = options.idempotencyKey;
+  const pointers = typeof key === 'function' ? undefined : checkedPointers(key, name);
+  const meta: JsonObject = {
+    ...(plan?.kind === 'tool' && { 'bridle/preview': { tool: plan.tool, arguments: { ...plan.arguments } } }),
+    ...(pointers && { [IDEMPOTENCY_KEY]: [...pointers] }),
+  };
   const raw: JsonObject = {
     name,
     ...(title !== undefined && { title }),
@@ -301,11 +312,8 @@ function ownDefinition<S extends ToolSchema, O>(options: ToolOptions<S, O>): Too
     inputSchema,
     ...(outputSchema && { outputSchema }),
     ...(annotations && { annotations }),
-    ...(plan?.kind === 'tool' && {
-      _meta: { 'bridle/preview': { tool: plan.tool, arguments: { ...plan.arguments } } },
-    }),
+    ...(Object.keys(meta).length > 0 && { _meta: meta }),
   };
-  const key = options.idempotencyKey;
   return {
     ref: { server: null, tool: name, name: wireName(null, name), fingerprint: sha256(canonicalJson(raw)) },
     ...(title !== undefined && { title }),
@@ -317,8 +325,16 @@ function ownDefinition<S extends ToolSchema, O>(options: ToolOptions<S, O>): Too
     effect,
     ...(plan && { preview: plan }),
     ...(hints && { hints }),
-    ...(key && { idempotencyKey: (args: Json) => key(args as ArgumentsOf<S>) }),
+    ...(typeof key === 'function' && { idempotencyKey: (args: Json) => key(args as ArgumentsOf<S>) }),
+    ...(pointers && { idempotencyKey: keyFromPointers(pointers) }),
   };
+}
+
+function checkedPointers(given: readonly string[] | undefined, name: string): readonly string[] | undefined {
+  if (given === undefined || arePointers(given)) return given;
+  throw new BridleError('tool_invalid', `The idempotencyKey of tool "${name}" is no list of JSON Pointers.`, {
+    hint: "Name at least one argument, such as ['/order_id'].",
+  });
 }
 
 function hintsOf<S extends ToolSchema, O>(options: ToolOptions<S, O>): ModelHints | undefined {

@@ -1,6 +1,7 @@
 import type { Json, JsonObject, PreviewPlan, RawJson, Reason, ServerRef, ToolDefinition } from '../contracts/index.ts';
 import { canonicalJson, sha256 } from './canonical.ts';
 import { effectOf } from './define-tool.ts';
+import { IDEMPOTENCY_KEY, keyFromPointers, pointersFromMeta } from './idempotency-key.ts';
 import { isJsonObject, ownMember, stringMember } from './json-object.ts';
 import { cutAt, printable } from './printable.ts';
 import { inspectAnySchema, inspectSchema } from './schema-inspect.ts';
@@ -25,7 +26,8 @@ function reason(code: string, text: string): Reason {
  *
  * @param server where it comes from; decides its wire name
  * @param raw one MCP `Tool` object
- * @param options `trustAnnotations`: let its hints set the effect; default: what the server's reference says
+ * @param options `trustAnnotations`: let its hints set the effect, and its `_meta` say which calls are one act; default:
+ *   what the server's reference says
  * @returns the definition with notes on what was left out of it, or why it is set aside
  */
 export function definitionFromMcp(
@@ -76,6 +78,11 @@ function understood(
   const badOutput = outputSchema === undefined ? null : inspectAnySchema(outputSchema);
   if (badOutput) notes.push(reason('output_schema_ignored', `Its output schema is not used. ${badOutput.text}`));
   const preview = previewFrom(entry, notes);
+  const pointers = trust ? pointersFromMeta(entry) : undefined;
+  if (pointers === 'unreadable') {
+    const text = `Its "_meta.${IDEMPOTENCY_KEY}" is no list of JSON Pointers, so its calls are never taken for one act.`;
+    notes.push(reason('idempotency_key_ignored', text));
+  }
   const title =
     stringMember(entry, 'title') ?? (isJsonObject(annotations) ? stringMember(annotations, 'title') : undefined);
   const definition: ToolDefinition = {
@@ -88,6 +95,7 @@ function understood(
     raw,
     effect: trust ? effectOf(annotations) : 'write',
     ...(preview && { preview }),
+    ...(Array.isArray(pointers) && { idempotencyKey: keyFromPointers(pointers) }),
   };
   return { tool: definition, notes };
 }
