@@ -19,7 +19,7 @@ export async function checkServer(
   seconds: number,
   signal: AbortSignal,
 ): Promise<Checked> {
-  const connection = entry.kind === 'http' ? connectHttp(entry) : connectStdio(entry, { projectRoot });
+  const connection = entry.kind === 'http' ? connectHttp(entry, { projectRoot }) : connectStdio(entry, { projectRoot });
   const startedAt = performance.now();
   const took = () => Math.round(performance.now() - startedAt);
   const late = AbortSignal.timeout(seconds * 1000);

@@ -138,7 +138,7 @@ export async function openWorkspace(
       () => {
         const connection =
           server.kind === 'http'
-            ? connectHttp(server, optionsFor(server.key))
+            ? connectHttp(server, { ...optionsFor(server.key), projectRoot: project.root })
             : connectStdio(server, { ...optionsFor(server.key), projectRoot: project.root });
         connection.onNotification(serverLog(server.key, log.shown, style, show));
         return connection;

@@ -49,10 +49,6 @@ export function readHttp(
       reader.warn('key_without_meaning', keyNode, `"${name}" of "${key}" has no meaning beside "url".`);
   }
   const helper = members.get('headersHelper');
-  if (helper) {
-    const text = `"headersHelper" of "${key}" is not run; put the header into "headers", with a variable for its secret.`;
-    reader.warn('headers_helper_not_run', helper.key, text);
-  }
   const headersHelper = helper && readHelper(key, helper.value, bad);
   return {
     url: address,

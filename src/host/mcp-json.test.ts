@@ -227,7 +227,7 @@ describe('an entry that is reached over the network', () => {
   test('keeps the command that prints headers as it is written, for the shell', () => {
     const { entry, codes } = http(`{"url": "https://x", "headersHelper": " ./token.sh \\"\${HOME}\\" "}`);
     expect(entry.headersHelper).toBe(`./token.sh "\${HOME}"`);
-    expect(codes).toEqual(['headers_helper_not_run']);
+    expect(codes).toEqual([]);
   });
 
   test('an output limit is a whole number of characters', () => {

@@ -41,6 +41,7 @@ describe('files of the project that a command names', () => {
     ['a file after an option', 'hook.mjs', { command: 'node', args: ['--import=./hook.mjs', '-e', '1'] }],
     ['a file glued to an option', 'hook.js', { command: 'node', args: ['-r./hook.js', '-e', '1'] }],
     ['a file in a variable', 'evil.js', { command: 'x', env: { NODE_OPTIONS: '--require ./evil.js' } }],
+    ['a script that makes headers', 'h.sh', { url: 'https://x.example/mcp', headersHelper: './h.sh a' }],
     ['a file in a line for a shell', 'a.sh', { command: 'sh', args: ['-c', 'true && ./a.sh'] }],
     [
       'a program found by a path of the entry',

@@ -57,8 +57,9 @@ export async function namedFiles(
   const budget = { left: MAX_LOOKS };
   const found = new Map<string, { readonly hash: string; readonly servers: Set<string> }>();
   for (const entry of entries) {
-    if (entry.kind !== 'stdio') continue;
-    const paths = await candidates(entry, root, variables, budget);
+    const command = commandOf(entry);
+    if (!command) continue;
+    const paths = await candidates(command, root, variables, budget);
     if (paths === undefined)
       found.set(`${TOO_MANY} of ${entry.key}`, { hash: randomUUID(), servers: new Set([entry.key]) });
     for (const path of paths ?? []) {
@@ -78,9 +79,18 @@ export async function namedFiles(
   }));
 }
 
+type Command = Pick<StdioEntry, 'command' | 'args' | 'env' | 'cwd'>;
+
+/** What an entry has run: its program, or the shell for the command that makes its headers. */
+function commandOf(entry: McpEntry): Command | undefined {
+  if (entry.kind === 'stdio') return entry;
+  if (entry.kind !== 'http' || entry.headersHelper === undefined) return undefined;
+  return { command: '/bin/sh', args: ['-c', entry.headersHelper], env: new Map() };
+}
+
 /** Absolute paths that the entry's command may mean; most of them are no files. Undefined: too many to look at. */
 async function candidates(
-  entry: StdioEntry,
+  entry: Command,
   root: string,
   variables: ReadonlyMap<string, string>,
   budget: { left: number },

@@ -27,9 +27,10 @@ export interface HttpAnswer {
 
 export interface HttpClient {
   /**
-   * Sends one request and waits for the head of its answer, as long as it takes.
+   * Sends one request and waits for the head of its answer, as long as it takes; once more where the headers that were
+   * refused (401) can be made anew.
    *
-   * @throws McpError `mcp_unreachable`, `mcp_tls`, `mcp_connection_lost`, `mcp_redirect`
+   * @throws McpError `mcp_unreachable`, `mcp_tls`, `mcp_connection_lost`, `mcp_redirect`, `mcp_headers_helper`
    */
   send(request: HttpRequest): Promise<HttpAnswer>;
   /** Ends the connections that are kept. */
@@ -105,27 +106,40 @@ export function httpClient(target: HttpTarget, subject: HttpSubject): HttpClient
       message.end(body);
     });
 
+  const follow = async (request: HttpRequest): Promise<HttpAnswer> => {
+    let url = request.url ?? target.url;
+    for (let hops = 0; ; hops += 1) {
+      const answer = await once(request, url);
+      const { location } = answer.headers;
+      if (answer.status < 300 || answer.status >= 400 || answer.status === 304 || location === undefined) return answer;
+      answer.body.destroy();
+      const to = URL.canParse(location, url.href) ? new URL(location, url) : null;
+      const refuse = (why: string) => redirected(subject, answer.status, to ? shownUrl(to.href) : 'no URL', why);
+      if (to === null || to.origin !== target.url.origin) {
+        throw refuse('which is not followed: it leads to another origin');
+      }
+      // 301, 302 and 303 would turn a message into a question for a page.
+      if (request.method !== 'GET' && answer.status !== 307 && answer.status !== 308) {
+        throw refuse(`which does not keep the method ${request.method}`);
+      }
+      if (hops >= MAX_REDIRECTS) throw refuse(`after ${MAX_REDIRECTS} others`);
+      url = to;
+    }
+  };
+
   return {
     async send(request) {
-      let url = request.url ?? target.url;
-      for (let hops = 0; ; hops += 1) {
-        const answer = await once(request, url);
-        const { location } = answer.headers;
-        if (answer.status < 300 || answer.status >= 400 || answer.status === 304 || location === undefined)
-          return answer;
+      const used = target.headers;
+      const answer = await follow(request);
+      if (answer.status !== 401 || !target.renew) return answer;
+      // Whoever isn't let in has run nothing.
+      const renewed = await target.renew(used).catch((error: unknown) => {
         answer.body.destroy();
-        const to = URL.canParse(location, url.href) ? new URL(location, url) : null;
-        const refuse = (why: string) => redirected(subject, answer.status, to ? shownUrl(to.href) : 'no URL', why);
-        if (to === null || to.origin !== target.url.origin) {
-          throw refuse('which is not followed: it leads to another origin');
-        }
-        // 301, 302 and 303 would turn a message into a question for a page.
-        if (request.method !== 'GET' && answer.status !== 307 && answer.status !== 308) {
-          throw refuse(`which does not keep the method ${request.method}`);
-        }
-        if (hops >= MAX_REDIRECTS) throw refuse(`after ${MAX_REDIRECTS} others`);
-        url = to;
-      }
+        throw error;
+      });
+      if (!renewed) return answer;
+      answer.body.destroy();
+      return follow(request);
     },
     close() {
       calls.destroy();

@@ -5,8 +5,9 @@ import type { LogLevel } from './log-level.ts';
 import { McpError } from './errors.ts';
 import { MAX_FRAME_BYTES } from './frames.ts';
 import { type HttpClient, httpClient } from './http-client.ts';
+import { httpCredentials } from './http-credentials.ts';
 import type { HttpPlan } from './http-link.ts';
-import { headerSecrets, httpName, httpTarget } from './http-target.ts';
+import { type HttpTarget, httpName } from './http-target.ts';
 import { isObject } from './message.ts';
 import { noiseLog } from './noise-log.ts';
 import type { OldSse } from './old-sse.ts';
@@ -20,6 +21,8 @@ import { StreamableHttp } from './streamable-http.ts';
 import { type About, supervise } from './supervisor.ts';
 
 export interface HttpOptions {
+  /** Where the entry's `headersHelper` runs. Default: this process's working directory. */
+  readonly projectRoot?: string;
   /** What servers may ask of the host (MCP ClientCapabilities). Default: nothing. */
   readonly capabilities?: JsonObject;
   /** From which level on the server is asked for its log messages. Default: it decides itself. */
@@ -74,8 +77,14 @@ const MODERN_ERRORS: ReadonlySet<number> = new Set([
  */
 export function connectHttp(server: HttpServer, options: HttpOptions = {}): HttpConnection {
   const name = httpName(server);
-  const clean = headerSecrets(server);
-  const subject = { name, clean };
+  const credentials = httpCredentials(server, {
+    name,
+    cwd: options.projectRoot ?? process.cwd(),
+    // What another may see is not for this one.
+    changed: () => cache.drop(),
+  });
+  const { clean } = credentials;
+  const subject = { name, clean, hasHelper: server.headersHelper !== undefined };
   const ref: ServerRef = {
     key: server.key,
     scope: server.scope,
@@ -86,13 +95,13 @@ export function connectHttp(server: HttpServer, options: HttpOptions = {}): Http
   const noise = noiseLog(clean);
   const wires = new Set<StreamableHttp | OldSse>();
   let client: HttpClient | null = null;
-  const cache = resultCache(server.url, server.headers ?? {});
+  const cache = resultCache(server.url, () => credentials.headers);
   let starts = 0;
   let stray = 0;
   /** What the network or the sign-in last did to a request, until one succeeds again. */
   let trouble: McpError | null = null;
 
-  const openOnce = (target: ReturnType<typeof httpTarget>, kept: Negotiated | undefined): Promise<HttpLink> => {
+  const openOnce = (target: HttpTarget, kept: Negotiated | undefined): Promise<HttpLink> => {
     if (supervisor.closing) throw supervisor.closed('not_executed');
     starts += 1;
     client ??= httpClient(target, subject);
@@ -136,7 +145,7 @@ export function connectHttp(server: HttpServer, options: HttpOptions = {}): Http
     guard,
     unused: `${name} is asked on first use.`,
     async open(kept) {
-      const target = httpTarget(server, name);
+      const target = await credentials.target();
       for (let tries = 0; ; tries += 1) {
         try {
           const link = await openOnce(target, kept);
@@ -155,6 +164,7 @@ export function connectHttp(server: HttpServer, options: HttpOptions = {}): Http
       new McpError('mcp_unreachable', `${name} can't be used: ${message}`, { executed: 'not_executed' }),
     stateOf,
     async stop() {
+      credentials.close();
       await Promise.allSettled([...wires].map((wire) => wire.stop(supervisor.closed('unknown'))));
       wires.clear();
       client?.close();
@@ -299,7 +309,16 @@ function doubtful({ negotiated }: HttpLink, { status, rpc }: McpError): boolean 
   return !rpc || !(MODERN_ERRORS.has(rpc.code) || rpc.code === CODES.unknownMethod || rpc.code === CODES.invalidParams);
 }
 
+const TROUBLES: ReadonlySet<string> = new Set([
+  'mcp_unauthorized',
+  'mcp_headers_helper',
+  'mcp_unreachable',
+  'mcp_tls',
+  'mcp_redirect',
+  'mcp_no_mcp_answer',
+]);
+
 /** Failures that say that the server as a whole can't be used at the moment. */
 function isTrouble({ code }: McpError): boolean {
-  return ['mcp_unauthorized', 'mcp_unreachable', 'mcp_tls', 'mcp_redirect', 'mcp_no_mcp_answer'].includes(code);
+  return TROUBLES.has(code);
 }

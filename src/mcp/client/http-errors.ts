@@ -5,6 +5,8 @@ import { McpError } from './errors.ts';
 export interface HttpSubject {
   readonly name: string;
   clean(text: string): string;
+  /** A command of its entry makes headers. */
+  readonly hasHelper?: boolean;
 }
 
 /** What of an answer is told when it isn't the one that was hoped for. */
@@ -135,7 +137,9 @@ export function statusError(
     return new McpError('mcp_unauthorized', `${name} wants to know who is asking (HTTP 401).${wants}`, {
       executed: 'not_executed',
       status,
-      hint: `Put what it wants into "headers" of its entry, such as ${EXAMPLE}, and set that variable.`,
+      hint: subject.hasHelper
+        ? 'It refuses what "headersHelper" of its entry prints: run that command yourself and look at its output.'
+        : `Put what it wants into "headers" of its entry, such as ${EXAMPLE}, and set that variable.`,
     });
   }
   if (status === 403) {

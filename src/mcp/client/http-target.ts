@@ -11,6 +11,14 @@ export interface HttpTarget {
   readonly url: URL;
   /** Names in lower case. For the origin of `url` only. */
   readonly headers: Readonly<Record<string, string>>;
+  /**
+   * Makes the headers anew after a server refused them.
+   *
+   * @param used the headers that it refused
+   * @returns whether others are sent from now on
+   * @throws McpError
+   */
+  renew?(used: Readonly<Record<string, string>>): Promise<boolean>;
 }
 
 /** Headers that are the transport's own: an entry can't set them. */
@@ -48,9 +56,10 @@ export function httpName(server: HttpServer): string {
 /**
  * Reads an entry's URL and headers.
  *
+ * @param made headers that its helper made, which go before its own
  * @throws McpError `mcp_bad_url`, `mcp_bad_header`
  */
-export function httpTarget(server: HttpServer, name: string): HttpTarget {
+export function httpTarget(server: HttpServer, name: string, made: Readonly<Record<string, string>> = {}): HttpTarget {
   const wrongHeader = (text: string, hint: string) =>
     new McpError('mcp_bad_header', `${name} sets ${text}.`, { executed: 'not_executed', hint });
   const url = URL.canParse(server.url) ? new URL(server.url) : null;
@@ -67,11 +76,11 @@ export function httpTarget(server: HttpServer, name: string): HttpTarget {
     const pair = `${decoded(url.username)}:${decoded(url.password)}`;
     headers.authorization = `Basic ${Buffer.from(pair).toString('base64')}`;
   }
-  for (const [given, value] of Object.entries(server.headers ?? {})) {
+  for (const [given, value] of [...Object.entries(server.headers ?? {}), ...Object.entries(made)]) {
     const header = given.toLowerCase();
     if (RESERVED.test(header)) {
       const text = `the header ${JSON.stringify(given)}, which belongs to the transport`;
-      throw wrongHeader(text, 'Take it out of "headers" of its entry.');
+      throw wrongHeader(text, 'Take it out of "headers" of its entry, or of what its "headersHelper" prints.');
     }
     try {
       validateHeaderName(header);

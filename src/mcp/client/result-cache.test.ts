@@ -5,7 +5,11 @@ import { type ResultCache, resultCache } from './result-cache.ts';
 const open: ResultCache[] = [];
 let now = 0;
 function connected(headers: Record<string, string> = {}, url = 'https://a.example/mcp'): ResultCache {
-  const cache = resultCache(url, headers, () => now);
+  const cache = resultCache(
+    url,
+    () => headers,
+    () => now,
+  );
   open.push(cache);
   return cache;
 }
@@ -17,6 +21,19 @@ afterEach(() => {
 const list = (more: Record<string, string | number>) => rawFrom({ resultType: 'complete', tools: [], ...more });
 const keep = (cache: ResultCache, more: Record<string, string | number>, method = 'tools/list', params = {}) =>
   cache.asking(method, params)(list(more));
+
+test('an answer of before other headers were sent is not given to who sends them', () => {
+  let headers = { authorization: 'a' };
+  const cache = resultCache(
+    'https://a.example/mcp',
+    () => headers,
+    () => now,
+  );
+  open.push(cache);
+  keep(cache, { ttlMs: 1000, cacheScope: 'private' });
+  headers = { authorization: 'b' };
+  expect(cache.get('tools/list', {})).toBeUndefined();
+});
 
 describe('an answer', () => {
   test('is given again as long as its server said, and not longer', () => {

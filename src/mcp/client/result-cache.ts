@@ -50,20 +50,26 @@ const shelves = new Map<string, Shelf>();
  * `public` serves every connection of this process to the same address; a `private` one, and one that doesn't say, only
  * those that send the same headers.
  *
+ * @param headers what is sent now; whoever changes it drops what is kept
  * @param now milliseconds of a clock that never goes back
  */
 export function resultCache(
   url: string,
-  headers: Readonly<Record<string, string>>,
+  headers: () => Readonly<Record<string, string>>,
   now: () => number = () => performance.now(),
 ): ResultCache {
   const shelf = shelves.get(url) ?? { entries: new Map(), chars: 0, users: 0, generation: 0 };
   shelves.set(url, shelf);
   shelf.users += 1;
   let isOpen = true;
-  const credential = sha256(canonicalJson(headers));
+  let hashed: { readonly headers: object; readonly hash: string } | undefined;
+  const credential = () => {
+    const now = headers();
+    if (hashed?.headers !== now) hashed = { headers: now, hash: sha256(canonicalJson(now)) };
+    return hashed.hash;
+  };
   const keyOf = (scope: 'public' | 'private', method: string, params: Json) =>
-    JSON.stringify([scope, scope === 'public' ? '' : credential, method, canonicalJson(withoutMeta(params))]);
+    JSON.stringify([scope, scope === 'public' ? '' : credential(), method, canonicalJson(withoutMeta(params))]);
   const remove = (key: string) => {
     shelf.chars -= shelf.entries.get(key)?.result.text.length ?? 0;
     shelf.entries.delete(key);

@@ -37,6 +37,11 @@ export interface HttpServer {
   readonly url: string;
   /** Sent with each request to the origin of `url`, and to no other. Never shown. */
   readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * A command line for `/bin/sh` that prints more headers, as a JSON object from name to value; they go before `headers`.
+   * It is run for each new link to the server, and again when the server answers 401.
+   */
+  readonly headersHelper?: string;
   /** `sse`: tries the old HTTP+SSE transport of 2024-11-05 first. Found out when left out. */
   readonly transport?: 'sse';
   /** `auto` (default) finds out; the others are for servers that are known to need it. */
