@@ -8,6 +8,9 @@ import { printable } from '../tools/index.ts';
 const MOST_MESSAGES = 50;
 /** Characters of all messages and the server's system prompt together. */
 const MOST_CHARACTERS = 50_000;
+/** Before the model has counted: bytes of text to a token, on the low side, and tokens of an image, on the high one. */
+const BYTES_A_TOKEN = 3;
+const TOKENS_AN_IMAGE = 1_600;
 
 export interface SamplingRequest {
   readonly system?: string;
@@ -43,6 +46,21 @@ export function readSampling(params: Json | undefined): SamplingRequest | { read
 export function samplingText({ system, messages, maxTokens }: SamplingRequest): string {
   const lines = messages.map((message) => `${String(message.role)}: ${textsOf(message)}`);
   return [...(system === undefined ? [] : [`system: ${system}`]), ...lines, `(at most ${maxTokens} tokens)`].join('\n');
+}
+
+/** What a request costs before it is answered, in tokens; an estimate, rather too high than too low. */
+export function roughTokens({ system, messages }: Pick<SamplingRequest, 'system' | 'messages'>): number {
+  const blocks = messages.flatMap(({ content }) => (Array.isArray(content) ? content : []));
+  return blocks.reduce<number>(
+    (sum, block) =>
+      sum + (isObject(block) && block.type === 'text' ? tokensOfText(String(block.text)) : TOKENS_AN_IMAGE),
+    tokensOfText(system ?? ''),
+  );
+}
+
+/** As `roughTokens` counts. */
+export function tokensOfText(text: string): number {
+  return Math.ceil(Buffer.byteLength(text) / BYTES_A_TOKEN);
 }
 
 function readMessage(message: Json): JsonObject | null {

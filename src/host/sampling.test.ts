@@ -96,9 +96,56 @@ describe('lending the model to a server', () => {
     const tokens = lending('allow', [], { maxTokens: 60, requests: 9 });
     await tokens.sampling.answer(params(), from);
     await tokens.sampling.answer(params(), from);
-    expect(tokens.respond.mock.calls.map(([body]) => (body as { max_tokens: number }).max_tokens)).toEqual([60, 10]);
+    expect(tokens.respond.mock.calls.map(([body]) => (body as { max_tokens: number }).max_tokens)).toEqual([57, 7]);
     await expect(tokens.sampling.answer(params(), from)).rejects.toMatchObject({ code: 'sampling_spent' });
   });
+});
+
+describe('the budget of a server', () => {
+  test('holds for requests that come together, those included that somebody is asked about', async () => {
+    const lines: string[] = Array.from({ length: 9 }, () => 'y');
+    const { sampling, respond } = lending('ask', lines, { maxTokens: 500, requests: 2 });
+    const ends = await Promise.allSettled([1, 2, 3, 4].map(() => sampling.answer(params(), from)));
+    expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
+    expect(respond).toHaveBeenCalledTimes(2);
+  });
+
+  test('holds for what a request says, which is not sent when it takes more than what is left', async () => {
+    const { sampling, respond } = lending('allow', [], { maxTokens: 1000, requests: 9 });
+    const long = params({ messages: [{ role: 'user', content: { type: 'text', text: 'word '.repeat(1000) } }] });
+    await expect(sampling.answer(long, from)).rejects.toThrow('has 1000 tokens of the model left, and its request');
+    const image = { type: 'image', data: 'AAAA', mimeType: 'image/png' };
+    const pictured = params({ messages: [{ role: 'user', content: image }] });
+    await expect(sampling.answer(pictured, from)).rejects.toMatchObject({ code: 'sampling_spent' });
+    expect(respond).not.toHaveBeenCalled();
+    await sampling.answer(params(), from);
+  });
+
+  test('is spent by a model that does not count, too', async () => {
+    const { sampling, respond } = lending('allow', [], { maxTokens: 20, requests: 100 });
+    respond.mockImplementation(async () => ({
+      message: { role: 'assistant', content: [{ type: 'text', text: 'x'.repeat(30) }] },
+      stopReason: 'end_turn',
+      usage: {},
+    }));
+    await sampling.answer(params(), from);
+    expect(sampling.lent()).toEqual({ requests: 1, inputTokens: 3, outputTokens: 10 });
+    await sampling.answer(params(), from);
+    await expect(sampling.answer(params(), from)).rejects.toMatchObject({ code: 'sampling_spent' });
+  });
+});
+
+test('everything that would be sent is shown, to its last word', async () => {
+  const { sampling, text } = lending('ask', ['y', 'y'], { maxTokens: 100_000, requests: 1 });
+  const long = `${'word '.repeat(9_000)}LAST`;
+  await sampling.answer(params({ messages: [{ role: 'user', content: { type: 'text', text: long } }] }), from);
+  expect(text()).toContain('LAST');
+});
+
+test('rules may go by whose content it is', async () => {
+  const { sampling, decide } = lending('allow');
+  await sampling.answer(params(), from);
+  expect(decide.mock.calls[0]).toMatchObject([{}, {}, { labels: new Set(['server:research', 'untrusted-content']) }]);
 });
 
 describe('readSampling', () => {

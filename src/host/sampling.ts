@@ -1,7 +1,16 @@
-import type { Identity, InputOrigin, Json, JsonObject, Model, Policy, ToolDefinition } from '../contracts/index.ts';
+import type {
+  Identity,
+  InputOrigin,
+  Json,
+  JsonObject,
+  Model,
+  ModelReply,
+  Policy,
+  ToolDefinition,
+} from '../contracts/index.ts';
 import { BridleError, printable, rawFrom, wireName } from '../tools/index.ts';
 import type { Prompter } from './prompter.ts';
-import { readSampling, type SamplingRequest, samplingText } from './sampling-request.ts';
+import { readSampling, roughTokens, type SamplingRequest, samplingText, tokensOfText } from './sampling-request.ts';
 
 /** What one server may use of the model, from start to end of the program. */
 export interface SamplingBudget {
@@ -39,12 +48,11 @@ const STOP_REASONS: ReadonlyMap<string, string> = new Map([
   ['max_tokens', 'maxTokens'],
   ['stop_sequence', 'stopSequence'],
 ]);
-const LONGEST_SHOWN = 20_000;
 const TRIES = 3;
 
 /** Lends the model of the run to servers: by name, under the rules, within a budget, and in sight of the person. */
 export function lendModel(options: SamplingOptions): Sampling {
-  const spent = new Map<string, { requests: number; tokens: number }>();
+  const accounts = new Map<string, Account>();
   let lent: Lent = { requests: 0, inputTokens: 0, outputTokens: 0 };
   const answer = async (params: Json | undefined, from: InputOrigin | undefined): Promise<Json> => {
     const server = from?.server;
@@ -56,31 +64,33 @@ export function lendModel(options: SamplingOptions): Sampling {
     if ('problem' in request) throw refused(server.key, request.problem);
     const model = options.model();
     if (!model) throw refused(server.key, 'there is no model yet');
-    const used = spent.get(server.key) ?? { requests: 0, tokens: 0 };
-    const left = budget.maxTokens - used.tokens;
-    if (used.requests >= budget.requests || left < 1) throw overspent(server.key, budget);
+    const account = accounts.get(server.key) ?? { requests: 0, tokens: 0 };
+    accounts.set(server.key, account);
+    const input = roughTokens(request);
+    checkAccount(server.key, account, budget, input);
     const decision = await options.policy.decide(options.who, samplingTool(server), {
       args: { maxTokens: request.maxTokens },
-      labels: new Set(),
+      labels: new Set([`server:${server.key}`, ...(server.trustAnnotations ? [] : ['untrusted-content'])]),
     });
     const why = decision.reasons.map(({ text }) => text).join(' ');
     if (decision.effect === 'deny') throw refused(server.key, `a rule says no. ${why}`);
     const asks = decision.effect === 'ask';
     if (asks) await agreed(options, from, `wants your model ${model.id} to answer this`, samplingText(request), why);
-    // Counted before it is sent: what runs at the same time must not share what is left.
-    const capped = { ...request, maxTokens: Math.min(request.maxTokens, left) };
-    const account = { requests: used.requests + 1, tokens: used.tokens + capped.maxTokens };
-    spent.set(server.key, account);
+    // Others may have spent it while somebody was asked. What is sent is counted at once, for those that come meanwhile.
+    checkAccount(server.key, account, budget, input);
+    const capped = { ...request, maxTokens: Math.min(request.maxTokens, budget.maxTokens - account.tokens - input) };
+    const held = input + capped.maxTokens;
+    account.requests += 1;
+    account.tokens += held;
     const reply = await model.respond(bodyOf(capped), { signal: from.signal });
-    const [inputTokens, outputTokens] = [tokens(reply.usage, 'input_tokens'), tokens(reply.usage, 'output_tokens')];
-    const now = spent.get(server.key) ?? account;
-    spent.set(server.key, { ...now, tokens: now.tokens - capped.maxTokens + inputTokens + outputTokens });
+    const text = textOf(reply.message);
+    const used = usedBy(reply, input, text);
+    account.tokens += used.inputTokens + used.outputTokens - held;
     lent = {
       requests: lent.requests + 1,
-      inputTokens: lent.inputTokens + inputTokens,
-      outputTokens: lent.outputTokens + outputTokens,
+      inputTokens: lent.inputTokens + used.inputTokens,
+      outputTokens: lent.outputTokens + used.outputTokens,
     };
-    const text = textOf(reply.message);
     if (asks) await agreed(options, from, 'is to be given this answer', text, why);
     const stopReason = STOP_REASONS.get(reply.stopReason) ?? reply.stopReason;
     return { role: 'assistant', content: { type: 'text', text }, model: model.id, stopReason };
@@ -88,6 +98,33 @@ export function lendModel(options: SamplingOptions): Sampling {
   return { answer, lent: () => lent };
 }
 
+/** What one server has had so far. */
+interface Account {
+  requests: number;
+  tokens: number;
+}
+
+/** @throws BridleError `sampling_spent` when the budget doesn't hold one more request whose text takes so many tokens */
+function checkAccount(key: string, { requests, tokens }: Account, budget: SamplingBudget, input: number): void {
+  const left = budget.maxTokens - tokens;
+  if (requests >= budget.requests || left < 1) throw overspent(key, budget);
+  if (left > input) return;
+  const text = `Server "${printable(key)}" has ${left} tokens of the model left, and its request alone takes about ${input}.`;
+  throw new BridleError('sampling_spent', text, { hint: HOW_TO_RAISE });
+}
+
+/** As the model counted; where it didn't, as estimated. */
+function usedBy({ usage }: ModelReply, input: number, text: string): Pick<Lent, 'inputTokens' | 'outputTokens'> {
+  const inputTokens =
+    tokens(usage, 'input_tokens') +
+    tokens(usage, 'cache_creation_input_tokens') +
+    tokens(usage, 'cache_read_input_tokens');
+  const outputTokens = tokens(usage, 'output_tokens');
+  if (inputTokens + outputTokens > 0) return { inputTokens, outputTokens };
+  return { inputTokens: input, outputTokens: tokensOfText(text) };
+}
+
+const HOW_TO_RAISE = 'Raise its limits under "sampling" in your own bridle.json, and start anew.';
 const HOW_TO_LEND =
   'Put the server under "sampling" in your own bridle.json if it may have your model; else use one that needs none.';
 
@@ -113,7 +150,8 @@ async function agreed(
   const key = from.server?.key;
   if (!prompter) throw refused(key, `somebody has to agree, and nobody sits at a terminal here. ${why}`);
   const yes = await prompter.alone(async () => {
-    const shown = printable(text, { newlines: true, maxLength: LONGEST_SHOWN });
+    // Whole: what isn't shown isn't agreed to.
+    const shown = printable(text, { newlines: true });
     const lines = shown.split('\n').map((line) => `  ${line}`.trimEnd());
     prompter.write(
       `\nServer ${printable(String(key))} ${what}:\n${lines.join('\n')}\n  why you are asked: ${printable(why)}\n`,
@@ -152,7 +190,7 @@ function overspent(key: string, { maxTokens, requests }: SamplingBudget): Bridle
   return new BridleError(
     'sampling_spent',
     `Server "${printable(key)}" has used what it may have of the model: ${requests} requests or ${maxTokens} tokens.`,
-    { hint: 'Raise its limits under "sampling" in your own bridle.json, and start anew.' },
+    { hint: HOW_TO_RAISE },
   );
 }
 

@@ -19,6 +19,7 @@ export type Entry = {
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly trust?: boolean;
+  readonly era?: 'legacy' | 'modern';
   readonly startMs?: number;
   readonly idleMs?: number;
   readonly hardMs?: number;
