@@ -2,6 +2,7 @@ import type { Asker, AskQuestion, AskReply } from '../contracts/index.ts';
 import type { LineStream } from './line-input.ts';
 import { linePrompter, type Prompter } from './prompter.ts';
 import { questionText } from './question-text.ts';
+import { visibleText } from './visible-text.ts';
 
 /** A rule that allows exactly the tool of a question for the rest of the session, or why there can be none. */
 export type AlwaysAnswer = { readonly rule: string } | { readonly why: string };
@@ -47,19 +48,19 @@ export function terminalAsker(options: TerminalAskerOptions): Asker {
       if (always && /^\s*a(lways)?\s*$/i.test(line)) {
         const made = always(question);
         if ('rule' in made) {
-          prompter.write(`Allowed until you leave: ${made.rule}\n`);
+          prompter.write(`Allowed until you leave: ${visibleText(made.rule)}\n`);
           return { answer: 'allow', by: `${by}, always in this session`, always: 'session' };
         }
-        prompter.write(`Not always: ${made.why}\n`);
+        prompter.write(`Not always: ${visibleText(made.why)}\n`);
         continue;
       }
       if (always && alwaysHere && /^\s*p(roject)?\s*$/i.test(line)) {
         const made = await alwaysHere(question);
         if ('rule' in made) {
-          prompter.write(`Allowed: ${made.rule}\n`);
+          prompter.write(`Allowed: ${visibleText(made.rule)}\n`);
           return { answer: 'allow', by: `${by}, always in this project`, always: 'project' };
         }
-        prompter.write(`Not always: ${made.why}\n`);
+        prompter.write(`Not always: ${visibleText(made.why)}\n`);
         continue;
       }
       const reply = replyOf(line, by);

@@ -31,7 +31,10 @@ function endOfEscape(text: string, start: number, c1: boolean): number {
   return introducer >= 0x30 && introducer <= 0x7e ? i : start + 1;
 }
 
-/** True for what may deceive or hide: bidi controls, zero-width and invisible characters, tags, supplementary selectors. */
+/**
+ * True for what may deceive or hide: bidi controls, zero-width and invisible characters (Unicode's
+ * Default_Ignorable_Code_Point), tags, and selectors of variants, in which a text can be hidden letter by letter.
+ */
 function hidden(code: number): boolean {
   return (
     code === 0xad ||
@@ -48,9 +51,11 @@ function hidden(code: number): boolean {
     (code >= 0x202a && code <= 0x202e) ||
     (code >= 0x2060 && code <= 0x206f) ||
     code === 0x3164 ||
+    (code >= 0xfe00 && code <= 0xfe0f) ||
     code === 0xfeff ||
     code === 0xffa0 ||
-    (code >= 0xfff9 && code <= 0xfffb) ||
+    (code >= 0xfff0 && code <= 0xfffb) ||
+    (code >= 0x1bca0 && code <= 0x1bca3) ||
     (code >= 0x1d173 && code <= 0x1d17a) ||
     (code >= 0xe0000 && code <= 0xe0fff)
   );
