@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,6 +36,18 @@ test('of a flood only the first part is kept, and said', async () => {
   const end = await run('head -c 300000 /dev/zero | tr "\\0" x', { maxBytes: 1_000 });
   expect(end.stdout).toBe('x'.repeat(1_000));
   expect(end.isCut).toBe(true);
+});
+
+test('all that it wrote is read, however busy this process is and whatever holds the pipes open', async () => {
+  const ended = run('sleep 1000 & printf %4000d 7; touch done');
+  // Nothing is read while the loop stands still; it goes on standing still whenever a timer is due.
+  while (!existsSync(join(cwd, 'done'))) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+  const busy = setInterval(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600), 1);
+  try {
+    expect((await ended).stdout).toBe('7'.padStart(4_000));
+  } finally {
+    clearInterval(busy);
+  }
 });
 
 test('what it leaves running ends with it, and holds nobody up', async () => {

@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { onAbort } from '../../tools/index.ts';
 import { childEnvironment } from './child-env.ts';
 import { groupGone, registerGroup, releaseGroup, signalGroup } from './process-group.ts';
@@ -8,6 +10,8 @@ const SHELL = '/bin/sh';
 const DEFAULT_BYTES = 1024 * 1024;
 /** How long a command that was told to stop may take to do so. */
 const GRACE_MS = 500;
+/** Where something that was left running goes on writing, so much is read before it is ended. */
+const MOST_DRAINED = 16 * 1024 * 1024;
 
 export interface ShellCommandOptions {
   /** Absolute. */
@@ -51,10 +55,8 @@ export function runShellCommand(command: string, options: ShellCommandOptions): 
     });
     const { pid } = child;
     if (pid !== undefined) registerGroup(pid);
-    const out = capture(maxBytes);
-    const err = capture(maxBytes);
-    child.stdout.on('data', out.take);
-    child.stderr.on('data', err.take);
+    const out = capture(child.stdout, maxBytes);
+    const err = capture(child.stderr, maxBytes);
     // A command that doesn't read its input may close it, or end, before all is written.
     child.stdin.on('error', () => {});
     child.stdin.end(stdin);
@@ -74,7 +76,7 @@ export function runShellCommand(command: string, options: ShellCommandOptions): 
     child.once('error', (error) => void over().then(() => reject(error)));
     // Not `close`: something that was left running may hold the pipes open.
     child.once('exit', (code) => {
-      void drained(child.stdout, child.stderr)
+      void drained(out, err)
         .then(over)
         .then(() => {
           if (aborted) reject(signal.reason);
@@ -91,32 +93,48 @@ async function endGroup(pgid: number): Promise<void> {
   await groupGone(pgid, GRACE_MS);
 }
 
-/** What is in the pipes when the command has ended, without waiting for those that it left running. */
-function drained(...streams: readonly NodeJS.ReadableStream[]): Promise<void> {
-  const ended = streams.map((stream) => new Promise<void>((resolve) => stream.once('close', resolve)));
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, GRACE_MS);
-    void Promise.all(ended).then(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
+/**
+ * Waits until what the command itself wrote has been read, without waiting for those that it left running. However late
+ * this process is, all that stands in the pipes is read: an answer that was lost would be taken for none.
+ */
+async function drained(...captures: readonly Capture[]): Promise<void> {
+  const closed = Promise.all(captures.map(({ closed }) => closed)).then(() => true);
+  const grace = new AbortController();
+  const late = sleep(GRACE_MS, false, { signal: grace.signal }).catch(() => false);
+  if (await Promise.race([closed, late])) return grace.abort();
+  for (let read = -1, now = bytesOf(captures); now > read && now < MOST_DRAINED; now = bytesOf(captures)) {
+    read = now;
+    // One turn reads what is there; the second one sees that nothing more was.
+    await nextTurn();
+    await nextTurn();
+  }
 }
 
-function capture(most: number) {
+function bytesOf(captures: readonly Capture[]): number {
+  return captures.reduce((sum, { bytes }) => sum + bytes(), 0);
+}
+
+type Capture = ReturnType<typeof capture>;
+
+function capture(stream: Readable, most: number) {
   const decoder = new StringDecoder('utf8');
   let text = '';
   let kept = 0;
+  let bytes = 0;
   let isCut = false;
+  stream.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    const room = most - kept;
+    if (chunk.length > room) isCut = true;
+    if (room <= 0) return;
+    const part = chunk.subarray(0, room);
+    kept += part.length;
+    text += decoder.write(part);
+  });
   return {
-    take(chunk: Buffer) {
-      const room = most - kept;
-      if (chunk.length > room) isCut = true;
-      if (room <= 0) return;
-      const part = chunk.subarray(0, room);
-      kept += part.length;
-      text += decoder.write(part);
-    },
+    closed: new Promise<void>((resolve) => stream.once('close', resolve)),
+    /** Read so far, kept or not. */
+    bytes: () => bytes,
     text: () => text,
     isCut: () => isCut,
   };

@@ -2,6 +2,7 @@ import type { Json, JsonObject, Reason } from '../../contracts/index.ts';
 import { printable } from '../../tools/index.ts';
 import { GATES, type Hook, type HookAnswer, type HookEvent, type HookInput } from './hook.ts';
 import { type HookMatcher, readMatcher } from './hook-matcher.ts';
+import { readHookAnswer } from './read-answer.ts';
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 const LONGEST_TIMEOUT_MS = 10 * 60_000;
@@ -140,10 +141,14 @@ function answerOf(hook: Hook, input: HookInput, signal: AbortSignal): Promise<Pi
     else signal.addEventListener('abort', onAbort, { once: true });
     const failed = (error: unknown) => end({ failed: given ?? textOf(error) });
     try {
-      Promise.resolve(hook.run(input, stop.signal)).then(
-        (answer) => end(given === undefined ? { answer: answer ?? {} } : { failed: given }),
-        failed,
-      );
+      Promise.resolve(hook.run(input, stop.signal)).then((returned) => {
+        if (given !== undefined) return end({ failed: given });
+        try {
+          end({ answer: readHookAnswer(returned) });
+        } catch (error) {
+          failed(error);
+        }
+      }, failed);
     } catch (error) {
       failed(error);
     }

@@ -31,6 +31,8 @@ function hook(
   };
 }
 
+const sameId = (input: JsonObject, id: string) => (input.tool_input as JsonObject).id === id;
+
 const rules = (permissions: { allow?: string[]; ask?: string[]; deny?: string[] }): Policy =>
   compilePolicy([{ scope: 'user', file: 'bridle.json', trusted: true, permissions }]).policy;
 
@@ -124,19 +126,59 @@ describe('a PreToolUse hook', () => {
     ]);
   });
 
-  test('is asked once about a call, however often it is decided on, and anew about other arguments', async () => {
+  test('is asked once about a call as it is, and anew about other arguments and once its facts are known', async () => {
     let asked = 0;
     const counting = hook(() => {
       asked += 1;
       return {};
     });
     const policy = withHooks(allowed, await createHookSet([counting]));
-    await policy.decide(WHO, tool, call({ callId: 'c1' }));
-    await policy.decide(WHO, tool, call({ callId: 'c1', facts: { amount: 1 } }));
+    const decideOn = (more: Partial<PolicyCall>, signal = NEVER) => policy.decide(WHO, tool, call({ ...more, signal }));
+    await decideOn({ callId: 'c1' });
+    await decideOn({ callId: 'c1' });
     expect(asked).toBe(1);
-    await policy.decide(WHO, tool, call({ callId: 'c1', args: { id: 'b' } }));
-    await policy.decide(WHO, tool, call({ callId: 'c2' }));
-    expect(asked).toBe(3);
+    await decideOn({ callId: 'c1', facts: { amount: 1 } });
+    await decideOn({ callId: 'c1', facts: { amount: 1 } });
+    expect(asked).toBe(2);
+    await decideOn({ callId: 'c1', args: { id: 'b' } });
+    await decideOn({ callId: 'c2' });
+    expect(asked).toBe(4);
+  });
+
+  test('is asked anew when another call comes under the id of one that is over', async () => {
+    let left = 1;
+    const scarce = hook(() => {
+      left -= 1;
+      return left < 0 ? { permission: 'deny' } : {};
+    });
+    const policy = withHooks(allowed, await createHookSet([scarce]));
+    const next = () => policy.decide(WHO, tool, call({ callId: 'c1', signal: new AbortController().signal }));
+    expect((await next()).effect).toBe('allow');
+    expect((await next()).effect).toBe('deny');
+  });
+
+  test('that changes the arguments and wants them asked about is heard: the ask stands for what it made of them', async () => {
+    const safer = hook(() => ({ permission: 'ask', reason: 'Moved.', updatedInput: { id: 'trash' } }));
+    const once = { ...safer, run: (input: JsonObject) => (sameId(input, 'trash') ? {} : safer.run(input, NEVER)) };
+    const policy = withHooks(allowed, await createHookSet([once]));
+    const first = await policy.decide(WHO, tool, call({ callId: 'c1', signal: NEVER }));
+    expect(first.input).toEqual({ id: 'trash' });
+    const second = await policy.decide(WHO, tool, call({ callId: 'c1', signal: NEVER, args: { id: 'trash' } }));
+    expect(second).toMatchObject({ effect: 'ask', reasons: [{ code: 'hook_ask' }, { code: 'allow_rule' }] });
+  });
+
+  test.each<[string, unknown]>([
+    ['a permission in other words', { permission: 'block' }],
+    ['the answer of a command', { hookSpecificOutput: { permissionDecision: 'deny' } }],
+    ['a word', 'deny'],
+    ['no', false],
+    ['a list', [{ permission: 'deny' }]],
+    ['a reason that is no text', { permission: 'allow', reason: 7 }],
+    ['arguments that are a list', { updatedInput: [] }],
+    ['an answer to a question without an action', { elicitation: {} }],
+  ])('whose function returns %s has failed, and denies', async (_, returned) => {
+    const decision = await decide(allowed, [hook(returned as HookAnswer)]);
+    expect(decision).toMatchObject({ effect: 'deny', reasons: [{ code: 'hook_failed' }] });
   });
 
   test('is not run for a tool that nobody may see', async () => {
@@ -195,6 +237,9 @@ describe('matchers', () => {
     ['*', true],
     ['mcp__shop__refund', true],
     ['mcp__shop__refund|Bash', true],
+    ['Bash | mcp__shop__refund', true],
+    ['Bash, mcp__shop__refund', true],
+    ['Bash | Read', false],
     ['mcp__shop', false],
     ['refund', false],
     ['mcp__shop__.*', true],

@@ -29,6 +29,46 @@ function parse(text: string): Json {
   }
 }
 
+const PERMISSIONS: ReadonlySet<unknown> = new Set(['allow', 'ask', 'deny', undefined]);
+
+/**
+ * What a function returned, once it is known to be an answer: one that can't be told from no objection by a slip, such as
+ * `'block'` for `'deny'`, may not be taken for none.
+ *
+ * @throws HookOutputError
+ */
+export function readHookAnswer(returned: unknown): HookAnswer {
+  if (returned === undefined || returned === null) return {};
+  if (typeof returned !== 'object' || Array.isArray(returned)) {
+    throw new HookOutputError('it returned neither an answer nor nothing');
+  }
+  const answer = returned as { readonly [Member in keyof HookAnswer]: unknown };
+  const wrong = Object.keys(answer).find((key) => !ANSWER.has(key));
+  if (wrong !== undefined)
+    throw new HookOutputError(`it returned ${shown(wrong)}, which is nothing that a hook can say`);
+  if (!PERMISSIONS.has(answer.permission)) {
+    throw new HookOutputError('it returned a permission that is none of allow, ask and deny');
+  }
+  for (const key of TEXTS) {
+    if (answer[key] !== undefined && typeof answer[key] !== 'string')
+      throw new HookOutputError(`"${key}" is not a text`);
+  }
+  const { updatedInput, elicitation } = answer;
+  if (updatedInput !== undefined && !isObject(updatedInput as Json)) {
+    throw new HookOutputError('"updatedInput" is not an object');
+  }
+  if (elicitation !== undefined && !isObject(elicitation as Json)) {
+    throw new HookOutputError('"elicitation" is not an object');
+  }
+  if (elicitation !== undefined && elicitationOf(elicitation as JsonObject) === undefined) {
+    throw new HookOutputError('"elicitation" has no action');
+  }
+  return answer as HookAnswer;
+}
+
+const TEXTS = ['reason', 'context', 'message', 'stop'] as const;
+const ANSWER: ReadonlySet<string> = new Set([...TEXTS, 'permission', 'updatedInput', 'elicitation']);
+
 /** @throws HookOutputError */
 export function readHookJson(event: HookEvent, output: Json): HookAnswer {
   if (!isObject(output)) throw new HookOutputError('its output is not a JSON object');
