@@ -136,6 +136,7 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
       const trace = runOptions.trace ?? options.trace;
       const recorder = allRecorders(options.recorder, trace);
       let seen = '';
+      const follower = recorder.run?.({ conversation, who, model: model.id, at: Date.now() });
       const known = new Set(tools.map((tool) => tool.name));
       const started = startRun({
         state: initialState(config, transcript),
@@ -180,8 +181,15 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
           options.onProgress?.(event);
           runOptions.onProgress?.(event);
         },
-        onEvent: (event) => trace?.event(event),
-        onEnd: (result) => trace?.end(result.end, endDetail(result)),
+        onEvent: (event) => {
+          follower?.event(event);
+          trace?.event(event);
+        },
+        onEnd: (result) => {
+          const detail = endDetail(result);
+          follower?.end(result.end, detail);
+          trace?.end(result.end, detail);
+        },
       });
       return started;
     } catch (error) {

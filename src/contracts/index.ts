@@ -23,7 +23,16 @@ export type { IdempotencyLedger, LedgerClaim, LedgerEnd, LedgerKey, LedgerSettle
 export type { LoopEffect, LoopEvent, Model, ModelReply, Step } from './loop.ts';
 export type { Origin, Provenance } from './origin.ts';
 export type { Asker, AskQuestion, AskReply, Decision, Grant, Policy, PolicyCall } from './policy.ts';
-export type { CallOutcomeRecord, CallRecord, IntentRecord, QuestionRecord, Recorder, TraceEvent } from './record.ts';
+export type {
+  CallOutcomeRecord,
+  CallRecord,
+  IntentRecord,
+  QuestionRecord,
+  Recorder,
+  RunFollower,
+  RunRecord,
+  TraceEvent,
+} from './record.ts';
 export type { Serve, ServeAt, ServeHandle, ServerInfo, ToolHost } from './serve.ts';
 export type { Catalog, Connection, ConnectionEra, ConnectionStatus, Found, Source, ToolListing } from './source.ts';
 export type { RecordVersions, Store, StoreLog, StoreTable } from './store.ts';

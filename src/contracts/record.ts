@@ -69,6 +69,24 @@ export interface Recorder {
   outcome(r: CallOutcomeRecord): void;
   /** Never delays the answer and never throws. */
   question?(r: QuestionRecord): void;
+  /** A run of an agent's loop begins; whoever wants to know of it gives what follows it. What it throws is dropped. */
+  run?(r: RunRecord): RunFollower | undefined;
+}
+
+/** Who runs, and with which model. `at` is Unix time in milliseconds. */
+export interface RunRecord {
+  readonly conversation: string;
+  readonly who: Identity;
+  /** As in `Model.id`. */
+  readonly model: string;
+  readonly at: number;
+}
+
+/** Is told everything of one run, in order, before it takes effect. Delays nothing, and what it throws is dropped. */
+export interface RunFollower {
+  event(e: LoopEvent): void;
+  /** The run is over. `how` and `detail` as a trace has them. */
+  end(how: string, detail: Json): void;
 }
 
 /** The line of a trace that tells one call, start to finish. */

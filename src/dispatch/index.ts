@@ -11,4 +11,13 @@ export { allRecorders, type MemoryRecorder, memoryRecorder, nullRecorder } from 
 export { refuseAsker } from './refuse-asker.ts';
 export { resultReader } from './result-reader.ts';
 export { createResultStore, type ResultOwner, type ResultStore, type ResultStoreOptions } from './result-store.ts';
+export {
+  type TelemetryContext,
+  type TelemetryHistogram,
+  type TelemetryMeter,
+  type TelemetryOptions,
+  type TelemetrySpan,
+  type TelemetryTracer,
+  telemetry,
+} from './telemetry/index.ts';
 export { createTrace, type Trace, type TraceOptions } from './trace.ts';

@@ -1,4 +1,4 @@
-import type { CallOutcomeRecord, IntentRecord, Recorder } from '../contracts/index.ts';
+import type { CallOutcomeRecord, IntentRecord, Recorder, RunFollower } from '../contracts/index.ts';
 import { quietly } from './quietly.ts';
 
 /** Keeps nothing. */
@@ -7,8 +7,8 @@ export function nullRecorder(): Recorder {
 }
 
 /**
- * One recorder of several. An intent is recorded when all have it, so what one of them can't record doesn't run; an
- * outcome reaches each of them, whatever the others do with it.
+ * One recorder of several. An intent is recorded when all have it, so what one of them can't record doesn't run;
+ * everything else reaches each of them, whatever the others do with it.
  */
 export function allRecorders(...recorders: readonly (Recorder | undefined)[]): Recorder {
   const all = recorders.filter((each) => each !== undefined);
@@ -18,6 +18,26 @@ export function allRecorders(...recorders: readonly (Recorder | undefined)[]): R
     },
     outcome(record) {
       for (const each of all) quietly(() => each.outcome(record));
+    },
+    question(record) {
+      for (const each of all) quietly(() => each.question?.(record));
+    },
+    run(record) {
+      const followers: RunFollower[] = [];
+      for (const each of all) {
+        quietly(() => {
+          const follower = each.run?.(record);
+          if (follower) followers.push(follower);
+        });
+      }
+      return {
+        event(event) {
+          for (const each of followers) quietly(() => each.event(event));
+        },
+        end(how, detail) {
+          for (const each of followers) quietly(() => each.end(how, detail));
+        },
+      };
     },
   };
 }
