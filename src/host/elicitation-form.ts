@@ -246,3 +246,11 @@ function asValue(given: Json | undefined): FieldValue | undefined {
 function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+const SECRET =
+  /passw(or)?d|passphrase|passcode|secret|credential|token|(api|access|private|ssh|recovery|seed)[-_ ]?(key|phrase)|\b(pin|cvv|cvc|otp)\b|credit.?card|card.?number/i;
+
+/** Whether a field's words ask for what a server may not ask for in a form. A guess: it knows the usual words only. */
+export function asksForSecret({ key, title, description = '' }: FormField): boolean {
+  return SECRET.test(`${key} ${title} ${description}`.normalize('NFKC').replace(/\p{Cf}/gu, ''));
+}

@@ -1,6 +1,7 @@
 import type { InputOrigin, Json, JsonObject } from '../contracts/index.ts';
 import { compileSchema, printable } from '../tools/index.ts';
 import {
+  asksForSecret,
   type FieldValue,
   type Form,
   type FormField,
@@ -18,6 +19,9 @@ const DECLINE: JsonObject = { action: 'decline' };
 const CANCEL: JsonObject = { action: 'cancel' };
 
 const LONGEST_MESSAGE = 2_000;
+/** MCP, Elicitation: a form must not be used to ask for what is secret. */
+const SECRET_WARNING =
+  'careful: this seems to ask for a password, a key or the like. No server may ask for one in a form.\n';
 /** How often something that can't be read is asked for again before it counts as no answer. */
 const TRIES = 10;
 
@@ -136,6 +140,7 @@ async function askField(
   const standing = before ?? field.default;
   prompter.write(`\n${visibleText(field.title)} (${visibleText(fieldHint(field))})\n`);
   if (field.description !== undefined) prompter.write(indented(field.description));
+  if (asksForSecret(field)) prompter.write(SECRET_WARNING);
   const width = String(field.options.length).length;
   for (const [at, { label, value }] of field.options.entries()) {
     const also = label === value ? '' : ` (${visibleText(value)})`;

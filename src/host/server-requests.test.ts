@@ -107,6 +107,20 @@ describe('a form', () => {
     expect(text).not.toContain('\u001b');
     expect(text).toContain('\n  Run it?');
   });
+
+  test.each([
+    ['password', 'Confirm'],
+    ['x', 'Your API key'],
+    ['x', 'Seed phrase of your wallet'],
+    ['x', 'Pass\u00adword'],
+  ])('that asks for a secret, by the name %j or the title %j, is warned about', async (name, title) => {
+    const secret = { type: 'object', properties: { [name]: { type: 'string', title } } };
+    const form = { method: 'elicitation/create', params: { message: 'Sign in.', requestedSchema: secret } };
+    const { answer, text } = await ask(form, '/cancel');
+    expect(answer).toEqual({ action: 'cancel' });
+    expect(text).toContain('careful: this seems to ask for a password');
+    expect((await ask(question, '/cancel')).text).not.toContain('careful:');
+  });
 });
 
 describe('an address', () => {
