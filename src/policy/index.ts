@@ -65,4 +65,21 @@ export type { ConditionalRule, Permissions, PolicyLayer, RuleEntry, RuleKind } f
 export { MODES, type Mode } from './mode.ts';
 export { restrict, restrictionProblems } from './restrict.ts';
 export { ruleFor } from './rule-set.ts';
-export { type PinnedDefinition, type PinRecord, type Pins, type PinsOptions, pins, withPins } from './pins/index.ts';
+export {
+  definitionDiff,
+  type LockDifference,
+  type LockedDefinition,
+  type LockedServer,
+  lockDifferences,
+  type PinLock,
+  type PinNews,
+  type PinnedDefinition,
+  type PinRecord,
+  type Pins,
+  type PinsOptions,
+  pinLock,
+  pins,
+  readPinLock,
+  type ServerToLock,
+  withPins,
+} from './pins/index.ts';

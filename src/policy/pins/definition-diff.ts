@@ -3,6 +3,8 @@ import { canonicalJson, printable } from '../../tools/index.ts';
 
 const MOST_LINES = 40;
 const MOST_CHARS = 300;
+/** How much of what is the same is shown before the first difference. */
+const LEAD = 40;
 
 /**
  * What is different between two definitions, one line a place, each with its JSON Pointer (RFC 6901): for the person who
@@ -27,12 +29,22 @@ function walk(at: string, before: Json | undefined, after: Json | undefined, lin
   const place = at === '' ? 'the definition' : printable(at, { maxLength: MOST_CHARS });
   if (before === undefined) lines.push(`${place} is new: ${shown(after)}`);
   else if (after === undefined) lines.push(`${place} is gone: ${shown(before)}`);
-  else lines.push(`${place} was ${shown(before)}, is ${shown(after)}`);
+  else {
+    const from = typeof before === 'string' && typeof after === 'string' ? firstDifference(before, after) - LEAD : 0;
+    lines.push(`${place} was ${shown(before, from)}, is ${shown(after, from)}`);
+  }
 }
 
-/** Where only the end differs, the beginning says nothing. */
-function shown(value: Json | undefined): string {
-  return printable(JSON.stringify(value) ?? '', { maxLength: MOST_CHARS });
+/** Where only the end of a long text differs, its beginning says nothing. */
+function shown(value: Json | undefined, from = 0): string {
+  const text = typeof value === 'string' && from > 0 ? `…${value.slice(from)}` : value;
+  return printable(JSON.stringify(text) ?? '', { maxLength: MOST_CHARS });
+}
+
+function firstDifference(one: string, other: string): number {
+  let at = 0;
+  while (at < one.length && one[at] === other[at]) at += 1;
+  return at;
 }
 
 function escaped(key: string): string {

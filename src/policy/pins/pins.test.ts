@@ -1,15 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Json, JsonObject, ServerRef, ToolDefinition } from '../../contracts/index.ts';
+import type { Json, JsonObject } from '../../contracts/index.ts';
 import { memoryStore } from '../../store/index.ts';
-import { definitionFromMcp, rawFrom } from '../../tools/index.ts';
+import { rawFrom } from '../../tools/index.ts';
 import { allowAll } from '../allow-all.ts';
 import { who } from '../fixtures.ts';
 import { definitionFingerprint, pinnedDefinition } from './canonical-definition.ts';
-import { pins, withPins } from './pins.ts';
+import { OTHER, SHOP, toolOf } from './fixtures.ts';
+import { pins } from './pins.ts';
+import { withPins } from './with-pins.ts';
 
-const SHOP: ServerRef = { key: 'shop', scope: 'user', fingerprint: 'f'.repeat(64), trustAnnotations: false };
 const NO_CALL = { args: {}, labels: new Set<string>() };
 
 const REFUND: JsonObject = {
@@ -30,12 +31,6 @@ const REFUND: JsonObject = {
   _meta: { 'example/level': 3 },
   execution: { taskSupport: 'forbidden' },
 };
-
-function toolOf(entry: JsonObject, server = SHOP): ToolDefinition {
-  const read = definitionFromMcp(server, rawFrom(entry));
-  if ('tool' in read) return read.tool;
-  throw new Error(`The definition was set aside: ${JSON.stringify(read.setAside)}`);
-}
 
 const print = (entry: JsonObject) =>
   definitionFingerprint(pinnedDefinition({ ...toolOf(REFUND), raw: rawFrom(entry) }));
@@ -185,9 +180,8 @@ describe('pins', () => {
   test("a tool that bears another server's whole name is denied; the same bare name elsewhere is not", async () => {
     const { view, decide } = await setUp();
     await decide(REFUND);
-    const other = { ...SHOP, key: 'other', fingerprint: 'e'.repeat(64) };
-    expect(view({ ...REFUND, name: 'mcp__shop__refund' }, other).effect).toBe('deny');
-    expect(view(REFUND, other).effect).toBe('allow');
+    expect(view({ ...REFUND, name: 'mcp__shop__refund' }, OTHER).effect).toBe('deny');
+    expect(view(REFUND, OTHER).effect).toBe('allow');
   });
 
   test('no more tools are pinned than may be', async () => {

@@ -1,27 +1,59 @@
-import type { Policy, Reason, Store, ToolDefinition } from '../../contracts/index.ts';
+import type { Reason, ServerRef, Store, StoreTable, ToolDefinition } from '../../contracts/index.ts';
 import { BridleError } from '../../tools/index.ts';
-import { definitionFingerprint, pinnedDefinition } from './canonical-definition.ts';
 import { definitionDiff } from './definition-diff.ts';
-import { looksLike } from './look-alike.ts';
-import { type PinnedDefinition, type PinRecord, pinId } from './pin-record.ts';
+import { lookAlike } from './look-alike.ts';
+import { lockVerdict, type PinLock } from './pin-lock.ts';
+import { pinReason } from './pin-reason.ts';
+import { type Pinnable, type PinRecord, pinId, pinnableInstructions, pinnableTool } from './pin-record.ts';
 
 export interface PinsOptions {
-  /** It stays the caller's to close. */
-  readonly store: Store;
+  /** Pins on first use. It stays the caller's to close. Absent: only the lock counts. */
+  readonly store?: Store;
+  /** What isn't in it, or is defined otherwise than in it, is denied. */
+  readonly lock?: PinLock;
+  /** The fingerprint by which a server stands in the lock, where that isn't its own. */
+  readonly lockedAs?: (server: Pick<ServerRef, 'key' | 'fingerprint'>) => string;
   /** Where the tools are used, e.g. a project's folder. Default: one place for all. */
   readonly place?: string;
   /** Most tools that are pinned in this place; one more is denied. Default 10,000. */
   readonly most?: number;
+  /** Tools that are not asked about, such as a host's own. Default: none. */
+  readonly except?: (tool: ToolDefinition) => boolean;
+  /** False: what is seen is judged, and nothing is written. Default true. */
+  readonly record?: boolean;
   /** Unix milliseconds. Default `Date.now`. */
   readonly now?: () => number;
+}
+
+/** What was found out about a tool, or about a server's instructions. */
+export interface PinNews extends Pick<Pinnable, 'server' | 'tool' | 'name'> {
+  /** Of the record; absent where there is none. */
+  readonly id?: string;
+  /** Why it is held back; absent: it was new, and is pinned now. */
+  readonly why?: Reason;
 }
 
 export interface Pins {
   /** Why this tool may not be used as it is defined now; `undefined` when it may. Pins it when it is new. */
   verdict(tool: ToolDefinition): Reason | undefined;
+  /**
+   * The same for what a server says of how to use its tools.
+   *
+   * @param text absent or empty: it says nothing, which is pinned too
+   */
+  instructions(server: Pick<ServerRef, 'key' | 'fingerprint'>, text: string | undefined): Reason | undefined;
+  /** How this tool is pinned, in a sentence for a person. Pins nothing. */
+  explain(tool: ToolDefinition): Reason;
+  /** What was pinned and what was held back since this was asked last, each once. */
+  news(): readonly PinNews[];
   list(): readonly PinRecord[];
-  /** Agrees to what was seen last. @throws BridleError `pin_not_found`, `pin_nothing_new` */
-  accept(id: string, options: { readonly by: string }): Promise<PinRecord>;
+  /**
+   * Agrees to what was seen last.
+   *
+   * @param options.fingerprint of the definition that was looked at: another one is not agreed to
+   * @throws BridleError `pin_not_found`, `pin_nothing_new`
+   */
+  accept(id: string, options: { readonly by: string; readonly fingerprint?: string }): Promise<PinRecord>;
   /** Waits until what was seen is written. Rejects with what the store rejects with. */
   settled(): Promise<void>;
   /** Stops following what other processes agree to. */
@@ -31,87 +63,110 @@ export interface Pins {
 const MOST = 10_000;
 
 /**
- * Pins of tools' definitions, on first use: a tool that is new is pinned as it is; one that is defined otherwise than it
- * was pinned, or whose name looks like another's, is denied until somebody accepts it.
+ * Pins of tools' definitions. With a store on first use: a tool that is new is pinned as it is; one that is defined
+ * otherwise than it was pinned, or whose name looks like another's, is denied until somebody accepts it. With a lock only
+ * what stands in it may be used. With both, both have to agree.
+ *
+ * @throws BridleError `pins_invalid` without either; what the store throws
  */
-export async function pins({ store, place = '', most = MOST, now = Date.now }: PinsOptions): Promise<Pins> {
-  const table = store.table<PinRecord>('pins', { v: 1 });
+export async function pins(options: PinsOptions): Promise<Pins> {
+  const {
+    store,
+    lock,
+    lockedAs,
+    place = '',
+    most = MOST,
+    except,
+    record: isRecording = true,
+    now = Date.now,
+  } = options;
+  if (!store && !lock) {
+    throw new BridleError('pins_invalid', 'pins() has neither a store nor a lock.', { hint: 'Give at least one.' });
+  }
+  const table = store?.table<PinRecord>('pins', { v: 1 });
   const records = new Map<string, PinRecord>();
-  const writes = new Map<string, Promise<void>>();
-  const unwatch = table.watch('', (key) => {
-    void table.get(key).then(
-      (found) => found?.value.place === place && records.set(key, found.value),
-      () => {},
-    );
-  });
-  for await (const [key, record] of table.list('')) if (record.place === place) records.set(key, record);
+  const unwatch = table ? await follow(table, place, records) : () => {};
+  const writer = table && isRecording ? recordWriter(table, records) : undefined;
+  /** Judged without being written: new to whoever looks next. */
+  const glimpsed = new Set<string>();
+  const told = new Set<string>();
+  let news: PinNews[] = [];
 
-  /** What is on disk counts: somebody may have been quicker, with another definition. */
-  const write = (id: string, change: (record: PinRecord | undefined) => PinRecord | undefined) => {
-    const work = (writes.get(id) ?? Promise.resolve()).then(async () => {
-      for (;;) {
-        const found = await table.get(id);
-        const next = change(found?.value);
-        if (next === undefined) {
-          if (found) records.set(id, found.value);
-          return;
-        }
-        if (!(await table.put(id, next, found?.rev ?? null))) continue;
-        records.set(id, next);
-        return;
-      }
-    });
-    writes.set(id, work);
-    const done = () => {
-      if (writes.get(id) === work) writes.delete(id);
-    };
-    // One that fails stays, so that `settled` tells it.
-    work.then(done, () => {});
+  const tell = (one: Pinnable, id: string | undefined, why: Reason | undefined): Reason | undefined => {
+    const key = JSON.stringify([one.server, one.tool, one.fingerprint, why?.code]);
+    if (told.has(key)) return why;
+    told.add(key);
+    const { server, tool, name } = one;
+    news.push({ server, tool, name, ...(id !== undefined && { id }), ...(why && { why }) });
+    return why;
   };
 
-  const firstSeen = (tool: ToolDefinition, id: string, seen: PinnedDefinition): Reason | undefined => {
+  const firstSeen = (one: Pinnable, id: string): Reason | undefined => {
     if (records.size >= most)
-      return reason('pins_full', `${most} tools are pinned here already, the most there may be.`);
-    const twin = lookAlike(tool, records.values());
-    const { server, tool: name, name: wire } = tool.ref;
+      return pinReason('pins_full', `${most} tools are pinned here already, the most there may be.`);
+    const { server, tool, name, fingerprint, definition } = one;
+    const twin = lookAlike(one, records.values());
+    const seen = { fingerprint, definition, at: now() };
     const record: PinRecord = {
       v: 1,
       id,
       place,
       server: server && { key: server.key, fingerprint: server.fingerprint },
-      tool: name,
-      name: wire,
-      ...(twin === undefined ? { pinned: seen } : { pinned: null, seen }),
+      tool,
+      name,
+      ...(twin === undefined ? { pinned: seen } : { pinned: null, seen, like: twin.name }),
     };
     records.set(id, record);
-    write(id, (there) => (there === undefined ? record : undefined));
-    return twin && likeReason(id, twin);
+    if (writer) writer.write(id, (there) => (there === undefined ? record : undefined));
+    else glimpsed.add(id);
+    return twin && likeReason(record);
+  };
+
+  const byUse = (one: Pinnable): Reason | undefined => {
+    const id = pinId(place, one);
+    const record = records.get(id);
+    if (record === undefined) return tell(one, id, firstSeen(one, id));
+    if (record.pinned?.fingerprint === one.fingerprint) return undefined;
+    if (record.seen?.fingerprint !== one.fingerprint) {
+      const seen = { fingerprint: one.fingerprint, definition: one.definition, at: now() };
+      records.set(id, { ...record, seen });
+      writer?.write(id, (there) => there && { ...there, seen });
+    }
+    return tell(one, id, record.pinned === null ? likeReason(record) : changedReason(one, record.pinned, id));
+  };
+
+  const verdict = (one: Pinnable): Reason | undefined => {
+    const why = lock && lockVerdict(lock, one, one.server === null ? undefined : lockedAs?.(one.server));
+    if (why) return tell(one, undefined, why);
+    return table ? byUse(one) : undefined;
   };
 
   return {
-    verdict(tool) {
-      const id = pinId(place, tool.ref);
-      const definition = pinnedDefinition(tool);
-      const seen = { fingerprint: definitionFingerprint(definition), definition, at: now() };
+    verdict: (tool) => (except?.(tool) === true ? undefined : verdict(pinnableTool(tool))),
+    instructions: (server, text = '') => verdict(pinnableInstructions(server, text)),
+    explain(tool) {
+      if (except?.(tool) === true) return pinReason('pin_not_needed', "It is the host's own, and not pinned.");
+      const one = pinnableTool(tool);
+      const why = lock && lockVerdict(lock, one, one.server === null ? undefined : lockedAs?.(one.server));
+      if (why || !table) return why ?? pinReason('pin_locked', 'It is as it stands in the lock.');
+      const id = pinId(place, one);
       const record = records.get(id);
-      if (record === undefined) return firstSeen(tool, id, seen);
-      if (record.pinned?.fingerprint === seen.fingerprint) return undefined;
-      if (record.seen?.fingerprint !== seen.fingerprint) {
-        records.set(id, { ...record, seen });
-        write(id, (there) => there && { ...there, seen });
-      }
-      if (record.pinned === null) return likeReason(id, undefined);
-      const changes = definitionDiff(record.pinned.definition, definition).join('; ');
-      return reason('pin_changed', `Its definition changed since it was pinned (${id}): ${changes}.`);
+      return stateReason(one, glimpsed.has(id) && record?.pinned ? undefined : record);
+    },
+    news() {
+      const found = news;
+      news = [];
+      return found;
     },
     list: () => [...records.values()],
-    async accept(id, { by }) {
-      const there = await table.get(id);
-      if (!there) throw new BridleError('pin_not_found', `There is no pin "${id}".`);
-      const { seen, ...rest } = there.value;
+    async accept(id, { by, fingerprint }) {
+      const there = await table?.get(id);
+      if (!table || there?.value.place !== place) throw new BridleError('pin_not_found', `There is no pin "${id}".`);
+      const { seen, like: _like, ...rest } = there.value;
       if (!seen) throw new BridleError('pin_nothing_new', `Nothing new was seen of "${there.value.name}".`);
       const accepted: PinRecord = { ...rest, pinned: { ...seen, at: now(), by } };
-      if (!(await table.put(id, accepted, there.rev))) {
+      const isMeant = fingerprint === undefined || fingerprint === seen.fingerprint;
+      if (!isMeant || !(await table.put(id, accepted, there.rev))) {
         throw new BridleError('pin_nothing_new', `Another definition of "${there.value.name}" was seen meanwhile.`, {
           hint: 'Look at it once more.',
         });
@@ -119,49 +174,72 @@ export async function pins({ store, place = '', most = MOST, now = Date.now }: P
       records.set(id, accepted);
       return accepted;
     },
-    async settled() {
-      while (writes.size > 0) await Promise.all([...writes.values()]);
-    },
+    settled: async () => writer?.settled(),
     close: unwatch,
   };
 }
 
-/** A policy that denies what the pins do not agree to, to be seen as to be called; the rest is decided as before. */
-export function withPins(policy: Policy, known: Pick<Pins, 'verdict' | 'settled'>): Policy {
+/** Reads what is pinned in a place, and goes on following it. */
+async function follow(table: StoreTable<PinRecord>, place: string, records: Map<string, PinRecord>) {
+  const unwatch = table.watch('', (key) => {
+    void table.get(key).then(
+      (found) => found?.value.place === place && records.set(key, found.value),
+      () => {},
+    );
+  });
+  for await (const [key, record] of table.list('')) if (record.place === place) records.set(key, record);
+  return unwatch;
+}
+
+/** Writes one record after the other. What is on disk counts: somebody may have been quicker, with another definition. */
+function recordWriter(table: StoreTable<PinRecord>, records: Map<string, PinRecord>) {
+  const writes = new Map<string, Promise<void>>();
   return {
-    view(who, tool) {
-      const decision = policy.view(who, tool);
-      const why = known.verdict(tool);
-      return why ? { effect: 'deny', reasons: [why], policyVersion: decision.policyVersion } : decision;
+    write(id: string, change: (record: PinRecord | undefined) => PinRecord | undefined) {
+      const work = (writes.get(id) ?? Promise.resolve()).then(async () => {
+        for (;;) {
+          const found = await table.get(id);
+          const next = change(found?.value);
+          if (next === undefined) {
+            if (found) records.set(id, found.value);
+            return;
+          }
+          if (!(await table.put(id, next, found?.rev ?? null))) continue;
+          records.set(id, next);
+          return;
+        }
+      });
+      writes.set(id, work);
+      const done = () => {
+        if (writes.get(id) === work) writes.delete(id);
+      };
+      // One that fails stays, so that `settled` tells it.
+      work.then(done, () => {});
     },
-    async decide(who, tool, call) {
-      known.verdict(tool);
-      // What was pinned counts once it is on disk, where another process may have been quicker.
-      await known.settled();
-      const why = known.verdict(tool);
-      if (!why) return policy.decide(who, tool, call);
-      return { effect: 'deny', reasons: [why], policyVersion: policy.view(who, tool).policyVersion };
+    async settled() {
+      while (writes.size > 0) await Promise.all([...writes.values()]);
     },
   };
 }
 
-/** The pinned tool that a new one could be taken for: of the same server by its look, of any by its whole name. */
-function lookAlike({ ref }: ToolDefinition, pinned: Iterable<PinRecord>): PinRecord | undefined {
-  const look = looksLike(ref.tool);
-  for (const record of pinned) {
-    const sameServer = record.server?.key === ref.server?.key && record.server?.fingerprint === ref.server?.fingerprint;
-    if (sameServer ? record.tool !== ref.tool && looksLike(record.tool) === look : looksLike(record.name) === look) {
-      return record;
-    }
+function changedReason({ tool, server, definition }: Pinnable, pinned: { definition: object }, id: string): Reason {
+  const changes = definitionDiff(pinned.definition as Pinnable['definition'], definition).join('; ');
+  const what = tool === null ? `The instructions of server "${server?.key}"` : 'Its definition';
+  return pinReason('pin_changed', `${what} changed since it was pinned (${id}): ${changes}.`);
+}
+
+function stateReason({ fingerprint }: Pinnable, record: PinRecord | undefined): Reason {
+  if (record === undefined) return pinReason('pin_new', 'It is new here: it is pinned once it is used in a run.');
+  const { id, pinned } = record;
+  if (pinned?.fingerprint === fingerprint) {
+    const how = pinned.by === undefined ? 'as it was seen first' : `as ${pinned.by} accepted it`;
+    return pinReason('pin_kept', `It is pinned ${how}, ${new Date(pinned.at).toISOString().slice(0, 10)} (${id}).`);
   }
-  return undefined;
+  const why = pinned === null ? 'its name can be taken for another' : 'its definition changed';
+  return pinReason('pin_waits', `It is held back until it is accepted (${id}), because ${why}.`);
 }
 
-function likeReason(id: string, twin: PinRecord | undefined): Reason {
-  const whose = twin ? `"${twin.name}"` : 'another tool';
-  return reason('pin_look_alike', `Its name can be taken for ${whose}, which was there before (${id}).`);
-}
-
-function reason(code: string, text: string): Reason {
-  return { room: 'policy', code, text };
+function likeReason({ id, like }: PinRecord): Reason {
+  const whose = like === undefined ? 'another tool' : `"${like}"`;
+  return pinReason('pin_look_alike', `Its name can be taken for ${whose}, which was there before (${id}).`);
 }
