@@ -2,6 +2,7 @@ import type { Node } from 'jsonc-parser';
 import type { Reason } from '../contracts/index.ts';
 import { kindOf } from './config-file.ts';
 import { type Member, membersOf, type TreeReader } from './config-tree.ts';
+import { isLoopback } from '../tools/index.ts';
 import { type Bad, type CommonEntry, readCommon, scalarOf, stringOf } from './entry-values.ts';
 
 /** A server over the network as it stands in the file, before expansion. */
@@ -95,5 +96,5 @@ export function hostOf(url: string): string {
 export function isOpenHttp(url: string): boolean {
   if (!URL.canParse(url)) return /^http:/i.test(url);
   const { protocol, hostname } = new URL(url);
-  return protocol === 'http:' && !/^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+  return protocol === 'http:' && !isLoopback(hostname);
 }

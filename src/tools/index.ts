@@ -33,6 +33,7 @@ export { makeFolder } from './make-folder.ts';
 export { definitionFromMcp, definitionToMcp, type McpDefinition } from './mcp-definition.ts';
 export { EMPTY_RESULT, type ModelContentOptions, modelContent } from './model-content.ts';
 export { normalizeResult } from './normalize-result.ts';
+export { isLoopback } from './loopback.ts';
 export { onAbort } from './on-abort.ts';
 export { outcomeToToolResult } from './outcome-result.ts';
 export { type PlannedTool, planThenAct } from './plan-then-act.ts';

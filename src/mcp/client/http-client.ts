@@ -2,9 +2,19 @@ import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:ht
 import { request as httpsRequest, Agent as TlsAgent } from 'node:https';
 import type { Readable } from 'node:stream';
 import { ACCEPTED_ENCODINGS, decodedBody } from './content-encoding.ts';
-import { type HttpSubject, networkError, redirected, unknownEncoding } from './http-errors.ts';
+import { McpError } from './errors.ts';
+import {
+  type HttpSubject,
+  networkError,
+  proxyRefused,
+  proxyUnreachable,
+  redirected,
+  unknownEncoding,
+} from './http-errors.ts';
 import type { HttpTarget } from './http-target.ts';
+import { bare, type HttpProxy } from './proxy.ts';
 import { shownUrl } from './secrets.ts';
+import { TunnelAgent } from './tunnel.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -30,7 +40,8 @@ export interface HttpClient {
    * Sends one request and waits for the head of its answer, as long as it takes; once more where the headers that were
    * refused (401) can be made anew.
    *
-   * @throws McpError `mcp_unreachable`, `mcp_tls`, `mcp_connection_lost`, `mcp_redirect`, `mcp_headers_helper`
+   * @throws McpError `mcp_unreachable`, `mcp_tls`, `mcp_connection_lost`, `mcp_redirect`, `mcp_proxy`,
+   *   `mcp_headers_helper`
    */
   send(request: HttpRequest): Promise<HttpAnswer>;
   /** Ends the connections that are kept. */
@@ -49,11 +60,17 @@ const MAX_CONNECTIONS = 100;
  * An HTTP client for one server, on Node's own `http` and `https`: they never cut a silent stream, which `fetch` does
  * after 300 seconds. Connections are pooled. Headers go to the target's origin only; redirects are followed within it
  * where method and body stay the same.
+ *
+ * @param proxy what stands before the server: asked for a way to one of `https`, and to pass on requests to one of `http`
  */
-export function httpClient(target: HttpTarget, subject: HttpSubject): HttpClient {
-  const secure = target.url.protocol === 'https:';
+export function httpClient(target: HttpTarget, subject: HttpSubject, proxy: HttpProxy | null = null): HttpClient {
+  const isTunnelled = proxy !== null && target.url.protocol === 'https:';
+  /** Who is asked to pass each request on. */
+  const relay = isTunnelled ? null : proxy;
+  const secure = (relay?.url ?? target.url).protocol === 'https:';
   const agentFor = (maxSockets: number) => {
     const options = { keepAlive: true, keepAliveMsecs: PROBE_MS, timeout: KEPT_MS, maxSockets };
+    if (isTunnelled) return new TunnelAgent(target.url, proxy, subject, options);
     return secure ? new TlsAgent(options) : new Agent(options);
   };
   const calls = agentFor(MAX_CONNECTIONS);
@@ -74,7 +91,11 @@ export function httpClient(target: HttpTarget, subject: HttpSubject): HttpClient
         ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }),
       };
       let sent = false;
-      const message = (secure ? httpsRequest : httpRequest)(url.href, { method, headers, agent });
+      const start = secure ? httpsRequest : httpRequest;
+      const passed = relay && hop(relay, url);
+      const message = passed
+        ? start({ ...passed, method, headers: { ...headers, ...passed.headers }, agent })
+        : start(url.href, { method, headers, agent });
       // Node's own `signal` would raise its error on a socket that nobody listens to any more.
       const abort = () => message.destroy();
       if (signal.aborted) abort();
@@ -93,6 +114,11 @@ export function httpClient(target: HttpTarget, subject: HttpSubject): HttpClient
       message.on('response', (answer) => {
         // Whoever reads the body hears of it too; without a listener here it would end the process.
         answer.on('error', () => {});
+        if (relay && answer.statusCode === 407) {
+          answer.destroy();
+          reject(proxyRefused(subject, relay, 407));
+          return;
+        }
         const decoded = decodedBody(answer);
         if (decoded === null) {
           answer.destroy();
@@ -102,7 +128,10 @@ export function httpClient(target: HttpTarget, subject: HttpSubject): HttpClient
         decoded.on('error', () => {});
         resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: decoded });
       });
-      message.on('error', (error) => reject(networkError(subject, error, sent)));
+      message.on('error', (error) => {
+        if (error instanceof McpError) reject(error);
+        else reject(relay && !sent ? proxyUnreachable(subject, relay, error) : networkError(subject, error, sent));
+      });
       message.end(body);
     });
 
@@ -145,6 +174,16 @@ export function httpClient(target: HttpTarget, subject: HttpSubject): HttpClient
       calls.destroy();
       streams.destroy();
     },
+  };
+}
+
+/** Where a request goes that a proxy is to pass on (RFC 9112, absolute-form). */
+function hop({ url, authorization }: HttpProxy, to: URL) {
+  return {
+    host: bare(url.hostname),
+    port: url.port,
+    path: to.href,
+    headers: { host: to.host, ...(authorization !== undefined && { 'proxy-authorization': authorization }) },
   };
 }
 

@@ -13,6 +13,7 @@ import { noiseLog } from './noise-log.ts';
 import type { OldSse } from './old-sse.ts';
 import { type HttpLink, openHttp } from './open-http.ts';
 import { CODES } from './protocol.ts';
+import { proxyFor } from './proxy.ts';
 import { restartGuard } from './restart-guard.ts';
 import { resultCache } from './result-cache.ts';
 import { type CallLimits, type HttpServer, limitsOf, serverFingerprint } from './server.ts';
@@ -104,7 +105,7 @@ export function connectHttp(server: HttpServer, options: HttpOptions = {}): Http
   const openOnce = (target: HttpTarget, kept: Negotiated | undefined): Promise<HttpLink> => {
     if (supervisor.closing) throw supervisor.closed('not_executed');
     starts += 1;
-    client ??= httpClient(target, subject);
+    client ??= httpClient(target, subject, proxyFor(target.url, name, process.env));
     const plan: HttpPlan = {
       subject,
       target,
@@ -315,6 +316,7 @@ const TROUBLES: ReadonlySet<string> = new Set([
   'mcp_unreachable',
   'mcp_tls',
   'mcp_redirect',
+  'mcp_proxy',
   'mcp_no_mcp_answer',
 ]);
 

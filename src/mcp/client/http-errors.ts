@@ -1,5 +1,6 @@
 import { printable } from '../../tools/index.ts';
 import { McpError } from './errors.ts';
+import type { HttpProxy } from './proxy.ts';
 
 /** For error texts: which server, and how to take its secrets out of what it said. */
 export interface HttpSubject {
@@ -58,6 +59,29 @@ export function networkError(subject: HttpSubject, cause: NodeJS.ErrnoException,
     });
   }
   return lost(subject, why || code, cause);
+}
+
+/** The proxy itself isn't there, or broke before it made a way. */
+export function proxyUnreachable({ name }: HttpSubject, { shown }: HttpProxy, cause: NodeJS.ErrnoException): McpError {
+  const why = printable(cause.message || cause.code || 'it gave no answer', { maxLength: 300 });
+  return new McpError('mcp_proxy', `${name} can't be reached: its proxy, ${shown}, can't be used: ${why}.`, {
+    executed: 'not_executed',
+    passing: true,
+    hint: 'Check that variable and the proxy, or put the host of the server into NO_PROXY.',
+    cause,
+  });
+}
+
+/** The proxy won't let anything through. */
+export function proxyRefused({ name }: HttpSubject, { shown }: HttpProxy, status: number): McpError {
+  return new McpError('mcp_proxy', `${name} can't be reached: its proxy, ${shown}, refuses it (HTTP ${status}).`, {
+    executed: 'not_executed',
+    passing: status >= 500,
+    hint:
+      status === 407
+        ? 'It wants to know who is asking: write user and password into that variable (http://user:password@host:port).'
+        : 'Ask whoever runs the proxy, or put the host of the server into NO_PROXY.',
+  });
 }
 
 /** The connection broke when the request was already on its way. */
