@@ -116,6 +116,35 @@ test('an agent that was agreed to is asked about again when its file changes, an
   expect(await states()).toEqual(['p ready']);
 });
 
+test('rules of this folder, and names in the agent’s file, that name no tool are said when a run or a chat begins', async () => {
+  servers();
+  home({
+    'config/bridle/bridle.json': { permissions: { allow: ['mcp__elsewhere__get', 'mcp__m__whole'] } },
+    '.claude/agents/a.md': agent('a', 'tools: mcp__m__whole, mcp__m__whle, mcp__x\ndisallowedTools: mcp__m__crsh'),
+  });
+  project({ 'bridle.json': { permissions: { deny: ['mcp__m__crahs'], ask: ['mcp__m__crash'] } } });
+  for (const command of [['run', 'Hello'], ['chat']]) {
+    const args = [...command, '--agent', 'a', '--trust-project', '--model', 'offline'];
+    const { stderr } = await runBridle(args, at, 'Hello\n');
+    expect(stderr).toContain('The deny rule "mcp__m__crahs" names no tool that is here.');
+    expect(stderr).toContain('no server here has: mcp__m__whle, mcp__x, mcp__m__crsh.');
+    expect(stderr).not.toMatch(/elsewhere|"mcp__m__crash"/);
+  }
+  project({ '.mcp.json': { mcpServers: { m: at.fixture('misfits.mjs'), x: { command: '/is/not/there' } } as never } });
+  const { stderr } = await runBridle(['run', 'Hello', '--trust-project', '--agent', 'a'], at);
+  expect(stderr).not.toContain('no server here has');
+});
+
+test('a short name of a model is not guessed: what to write is said', async () => {
+  home({ '.claude/agents/a.md': agent('a', 'tools: mcp__m\nmodel: haiku') });
+  expect((await bridle(['agents', 'show', 'a'], at)).stdout).toMatch(
+    /"model: haiku" names no model in full, as "claude-haiku-\d/,
+  );
+  home({ '.claude/agents/b.md': agent('b', 'tools: mcp__m\nmodel: claude-haiku-4-5') });
+  const keyless = await bridle(['run', 'Hello', '--agent', 'b'], at);
+  expect(keyless.stderr).toMatch(/error \(model_no_key\): The agent "b" names a model\.[\s\S]*--model/);
+});
+
 describe('bridle agents', () => {
   test('lists each with its tools, and says why a file is none', async () => {
     home({

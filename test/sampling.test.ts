@@ -44,6 +44,7 @@ describe.each([
     const [answer = ''] = model.toolAnswers(2);
     expect(JSON.parse(answer)).toMatchObject({ role: 'assistant', content: THOUGHT, stopReason: 'endTurn' });
     expect(stderr).toContain('lent to servers: 1 request');
+    expect((await bridle(['tools', 'list', '--trust-project'], at)).stderr).not.toContain('mcp__m__sampling');
   });
 
   test('gets the answer once the person has agreed to the question and to the answer', async () => {

@@ -18,6 +18,7 @@ import { type TerminalLoop, terminalLoop } from './chat/terminal-loop.ts';
 import { turnView } from './chat/turn-view.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
 import { closingOnAbort, interruptible } from './interrupt.ts';
+import { namesWithoutTools, noticing } from './names-without-tools.ts';
 import { openAudit } from './open-audit.ts';
 import { flag, numberOption, stringOption } from './parse.ts';
 import { personInput } from './person-input.ts';
@@ -86,7 +87,7 @@ async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number>
     const state = stateStore(io);
     const inbox = approvalInbox(io, workspace.project.root, state);
     const rules = sessionRules(workspace.project.layers, workspace.compiled.mode, workspace.project.root);
-    const policy = workspace.narrow(rules.policy);
+    const { policy, seen } = noticing(workspace.narrow(rules.policy));
     const agent: ChatAgent = {
       name: who.agent,
       via: 'terminal',
@@ -128,6 +129,7 @@ async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number>
         ...stillStarting(readiness),
         ...workspace.notes(),
         ...hiddenByPlan(workspace, opened.agent),
+        ...namesWithoutTools(workspace, opened.agent.catalog, who, seen),
       ]) {
         screen.lines(`${style.yellow('warning:')} ${reasonLine(reason)}`);
       }
@@ -191,11 +193,12 @@ async function inPipe(parsed: ParsedCommand, io: CommandIo): Promise<number> {
     const inbox = approvalInbox(io, workspace.project.root, state);
     const audit = await openAudit(workspace, io, who);
     const view = turnView(screen, style, false);
+    const { policy, seen } = noticing(workspace.compiled.policy);
     const agent: ChatAgent = {
       name: who.agent,
       via: 'terminal',
       sources: workspace.sources,
-      policy: workspace.compiled.policy,
+      policy,
       asker: inbox.asker(unstored(workspace)),
       hooks: workspace.hooks,
       idempotency: stateLedger(state),
@@ -222,7 +225,12 @@ async function inPipe(parsed: ParsedCommand, io: CommandIo): Promise<number> {
       void workspace.content.refresh(signal);
       const { catalog } = opened.agent;
       requireServers(parsed, catalog.readiness(), workspace.project.notStarted);
-      for (const reason of [...catalog.problems(), ...stillStarting(catalog.readiness()), ...workspace.notes()])
+      for (const reason of [
+        ...catalog.problems(),
+        ...stillStarting(catalog.readiness()),
+        ...workspace.notes(),
+        ...namesWithoutTools(workspace, catalog, who, seen),
+      ])
         screen.lines(`warning: ${reasonLine(reason)}`);
       const chat: ChatContext = {
         session: opened,
@@ -235,7 +243,7 @@ async function inPipe(parsed: ParsedCommand, io: CommandIo): Promise<number> {
           prompter: undefined,
           note: (text) => screen.lines(text),
         }),
-        policy: workspace.compiled.policy,
+        policy,
         who,
         view,
         style,

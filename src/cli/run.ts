@@ -6,7 +6,7 @@ import { allRecorders, createTrace, refuseAsker, type Trace } from '../dispatch/
 import { type AgentFile, terminalAsker } from '../host/index.ts';
 import { resolveModel } from '../models/index.ts';
 import { stateDir } from '../store/index.ts';
-import { BridleError, printable } from '../tools/index.ts';
+import { BridleError, isBridleError, printable } from '../tools/index.ts';
 import { MAIN_AGENT } from './agent-option.ts';
 import { approvalInbox } from './approval-inbox.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
@@ -14,6 +14,7 @@ import { counted } from './counted.ts';
 import { EXIT } from './exit-code.ts';
 import { closingOnAbort, interruptible } from './interrupt.ts';
 import { lentLine } from './lent-line.ts';
+import { namesWithoutTools, noticing } from './names-without-tools.ts';
 import { noServers } from './no-servers.ts';
 import { openAudit } from './open-audit.ts';
 import { flag, numberOption, stringOption } from './parse.ts';
@@ -56,13 +57,14 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
       }
       workspace.lend(() => model);
       trace = await createTrace({ dir: tracesDir(io), run: runId(), agent: name, model: model.id, task });
+      const { policy, seen } = noticing(workspace.compiled.policy);
       const steps = quiet ? undefined : stepPrinter((text) => io.stderr.write(text), style);
       const options: AgentOptions = {
         name,
         via: 'terminal',
         model,
         sources: workspace.sources,
-        policy: workspace.compiled.policy,
+        policy,
         asker: inbox.asker(unstored(workspace, flag(parsed, 'park'), parkSeconds)),
         hooks: workspace.hooks,
         idempotency: stateLedger(state),
@@ -92,6 +94,7 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
         requireServers(parsed, readiness, workspace.project.notStarted);
         warn([...agent.catalog.problems(), ...stillStarting(readiness)], io);
         warn([...workspace.notes(), ...hiddenByPlan(workspace, agent)], io);
+        warn(namesWithoutTools(workspace, agent.catalog, { agent: name, via: 'terminal' }, seen), io);
       }
       const bare = noServers(workspace.project);
       if (bare !== undefined && !quiet) io.stderr.write(style.dim(`${bare}\n`));
@@ -184,7 +187,16 @@ export async function chosenModel(parsed: ParsedCommand, io: CommandIo): Promise
 /** The model that an agent's file names, unless the command line named one. */
 export async function modelFor(agent: AgentFile | undefined, chosen: ChosenModel): Promise<ChosenModel> {
   if (chosen.isFlag || agent?.model === undefined) return chosen;
-  return { model: await resolveModel(agent.model), isFlag: false, isDefault: false };
+  try {
+    return { model: await resolveModel(agent.model), isFlag: false, isDefault: false };
+  } catch (error) {
+    if (!isBridleError(error)) throw error;
+    const { code, message, hint = '' } = error;
+    throw new BridleError(code, `The agent "${printable(agent.name)}" names a model. ${message}`, {
+      cause: error,
+      hint: `${hint} Or give another one with --model.`.trim(),
+    });
+  }
 }
 
 /** How the command line spells the limits of a run. */

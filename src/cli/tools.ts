@@ -1,10 +1,11 @@
 import { type CatalogHandle, createCatalog } from '../catalog/index.ts';
-import type { Decision, Identity, Policy, ToolDefinition } from '../contracts/index.ts';
+import type { Decision, Identity, ToolDefinition } from '../contracts/index.ts';
 import { BridleError, printable } from '../tools/index.ts';
 import { MAIN_AGENT } from './agent-option.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
 import { columns } from './help.ts';
 import { interruptible } from './interrupt.ts';
+import { namesWithoutTools, noticing } from './names-without-tools.ts';
 import { noServers } from './no-servers.ts';
 import { flag, stringOption } from './parse.ts';
 import { printJson } from './print-json.ts';
@@ -67,18 +68,13 @@ export async function withCatalog(
   return interruptible(async (signal) => {
     const workspace = await openWorkspace(parsed, io, signal);
     try {
-      const seen = new Set<ToolDefinition>();
-      const catalog = createCatalog({
-        sources: workspace.sources,
-        policy: noticing(workspace.compiled.policy, seen),
-      });
+      const { policy, seen } = noticing(workspace.compiled.policy);
+      const catalog = createCatalog({ sources: workspace.sources, policy });
       await catalog.refresh(signal);
       signal.throwIfAborted();
       warn([...catalog.problems(), ...workspace.notes()], io);
       const who: Identity = { agent: stringOption(parsed, 'agent') ?? MAIN_AGENT, via: 'terminal' };
-      // A server that isn't there may have the tools that a rule names.
-      if (catalog.list(who) && catalog.problems().length === 0 && workspace.project.notStarted.length === 0)
-        warn(workspace.compiled.unused([...seen]), io);
+      warn(namesWithoutTools(workspace, catalog, who, seen, 'all'), io);
       const status = await use({ catalog, workspace, who });
       catalog.close();
       return status;
@@ -86,17 +82,6 @@ export async function withCatalog(
       await workspace.close();
     }
   }, io);
-}
-
-/** Keeps every tool that is asked about, those that are hidden included. */
-function noticing(policy: Policy, seen: Set<ToolDefinition>): Policy {
-  return {
-    view(who, tool) {
-      seen.add(tool);
-      return policy.view(who, tool);
-    },
-    decide: (who, tool, call) => policy.decide(who, tool, call),
-  };
 }
 
 /** What can be said of this tool's calls as long as there is none. */

@@ -31,7 +31,14 @@ export { type Added, type OwnServers, type OwnServersOptions, ownServers } from 
 export { type PreviewMapping, previewsFor } from './previews.ts';
 export { linePrompter, oneAtATime, type Prompter } from './prompter.ts';
 export { questionText } from './question-text.ts';
-export { type Lent, lendModel, type Sampling, type SamplingBudget, type SamplingOptions } from './sampling.ts';
+export {
+  type Lent,
+  lendModel,
+  type Sampling,
+  type SamplingBudget,
+  type SamplingOptions,
+  samplingTool,
+} from './sampling.ts';
 export { type ScriptedAnswer, scriptedAsker } from './scripted-asker.ts';
 export { scriptedPrompter } from './scripted-prompter.ts';
 export type { HttpServerEntry, ServerEntry, StdioServerEntry } from './server-entry.ts';

@@ -129,7 +129,7 @@ const HOW_TO_LEND =
   'Put the server under "sampling" in your own bridle.json if it may have your model; else use one that needs none.';
 
 /** What rules are about when a server wants the model: a tool of that server, by the name of what it asks for. */
-function samplingTool(server: NonNullable<InputOrigin['server']>): ToolDefinition {
+export function samplingTool(server: NonNullable<InputOrigin['server']>): ToolDefinition {
   const name = wireName(server.key, 'sampling');
   return {
     ref: { server, tool: 'sampling', name, fingerprint: server.fingerprint },

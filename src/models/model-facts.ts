@@ -76,3 +76,13 @@ function familyOf(modelId: string): string {
 export function modelFacts(modelId: string): ModelFacts | undefined {
   return FACTS.get(familyOf(modelId));
 }
+
+/**
+ * The newest Claude model of a family that is known, e.g. `claude-sonnet-5-5` for `sonnet`.
+ *
+ * @param family a short name, as other programs take it, in any case
+ */
+export function newestClaude(family: string): string | undefined {
+  // The newest of each family is listed first.
+  return [...FACTS.keys()].find((id) => id.startsWith(`claude-${family.toLowerCase()}-`));
+}

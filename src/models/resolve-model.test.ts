@@ -64,3 +64,8 @@ test.each(['', 'gpt-5', 'openai:', 'constructor'])('%j is unknown, and the forms
   expect(code).toBe('model_unknown');
   for (const form of ['offline', 'claude-', 'openai:ID@URL']) expect(hint).toContain(form);
 });
+
+test('a short name is not guessed, but said whole', async () => {
+  await expect(resolveModel('Sonnet')).rejects.toThrow(/"Sonnet"\. Did you mean claude-sonnet-\d/);
+  await expect(resolveModel('gpt')).rejects.toThrow(/"gpt"\.$/);
+});

@@ -1,6 +1,7 @@
 import type { Model } from '../contracts/index.ts';
 import { BridleError } from '../tools/index.ts';
 import { anthropicCredential, anthropicEndpoint, anthropicModel } from './anthropic.ts';
+import { newestClaude } from './model-facts.ts';
 import { openaiModel, openaiTarget } from './openai/index.ts';
 
 const FORMS = [
@@ -38,7 +39,9 @@ export async function resolveModel(spec: string): Promise<Model> {
     openaiTarget(id, options);
     return openaiModel(id, options);
   }
-  throw new BridleError('model_unknown', `There is no model ${JSON.stringify(spec)}.`, {
+  const meant = newestClaude(name);
+  const advice = meant === undefined ? '' : ` Did you mean ${meant}?`;
+  throw new BridleError('model_unknown', `There is no model ${JSON.stringify(spec)}.${advice}`, {
     hint: `Give one of:\n${FORMS.map((form) => `  ${form}`).join('\n')}`,
   });
 }

@@ -63,7 +63,7 @@ export {
 } from './hooks/index.ts';
 export type { ConditionalRule, Permissions, PolicyLayer, RuleEntry, RuleKind } from './layer.ts';
 export { MODES, type Mode } from './mode.ts';
-export { restrict, restrictionProblems } from './restrict.ts';
+export { restrict, restrictionProblems, restrictionUnused } from './restrict.ts';
 export { ruleFor } from './rule-set.ts';
 export {
   definitionDiff,

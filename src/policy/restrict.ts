@@ -1,7 +1,7 @@
 import type { Decision, Policy, Reason, ToolDefinition } from '../contracts/index.ts';
 import { canonicalJson, sha256 } from '../tools/index.ts';
 import type { Rule, RuleKind } from './layer.ts';
-import { parseRule } from './parse-rule.ts';
+import { MCP_PREFIX, parseRule } from './parse-rule.ts';
 import { RuleSet, toolNames } from './rule-set.ts';
 
 /**
@@ -64,6 +64,28 @@ export function restrictionProblems(
     if (isAll(pattern)) return [];
     const { problem } = parseRule(list === 'named' ? 'allow' : 'deny', pattern);
     return problem ? [{ pattern, text: problem.text }] : [];
+  });
+}
+
+/**
+ * Names given to `restrict` that none of these tools has: a slip of the pen, or a server that changed. Only those of
+ * servers' tools that can be read.
+ *
+ * @param list as for `restrictionProblems`
+ */
+export function restrictionUnused(
+  list: 'named' | 'except',
+  patterns: readonly string[],
+  tools: readonly ToolDefinition[],
+): readonly string[] {
+  const kind = list === 'named' ? 'allow' : 'deny';
+  return patterns.filter((pattern) => {
+    if (!pattern.startsWith(MCP_PREFIX) || restrictionProblems(list, [pattern]).length > 0) return false;
+    const set = setOf(kind, [pattern]);
+    return !tools.some((tool) => {
+      const { strict, wide } = toolNames(tool);
+      return set.find(kind === 'allow' ? strict : wide, tool.ref.server === null).length > 0;
+    });
   });
 }
 

@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import type { Json, Reason } from '../../contracts/index.ts';
+import { newestClaude } from '../../models/index.ts';
 import { restrictionProblems } from '../../policy/index.ts';
 import { sha256 } from '../../tools/index.ts';
 import { nearestKey } from '../nearest-key.ts';
@@ -178,7 +179,8 @@ function modelOf(written: Json | undefined, scope: AgentFile['scope'], say: Say)
   const text = textOf(written);
   if (text === undefined || /^inherit$/i.test(text)) return undefined;
   if (!/^(offline$|claude-|anthropic:|openai:)/.test(text)) {
-    const what = `"model: ${text}" names no model in full, as "claude-sonnet-5-5" does; the one in use is taken.`;
+    const meant = newestClaude(text) ?? newestClaude('sonnet');
+    const what = `"model: ${text}" names no model in full, as "${meant}" does; the one in use is taken.`;
     say('agent_model', 'model', what);
     return undefined;
   }
