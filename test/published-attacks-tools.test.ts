@@ -153,6 +153,49 @@ describe('a tool changes after it was agreed to (rug pull)', () => {
   });
 });
 
+describe('pins and approvals together', () => {
+  const another = { ...REFUND, description: 'Refunds a payment in full.' };
+  const accept = async (at: World) => {
+    await at.known.settled();
+    const [pin] = at.known.list().filter(({ tool }) => tool === 'refund');
+    await at.known.accept(pin?.id ?? '', { by: 'ada' });
+    await at.refresh();
+  };
+
+  test('while a change is not looked at, what was approved before does not run; once it is accepted, it is asked anew', async () => {
+    const { at, approval } = await approved();
+    await at.define('shop', [another, SEND]);
+    expect((await at.call('mcp__shop__refund', ARGS)).kind).toBe('unknown_tool');
+    await accept(at);
+    expect((await at.call('mcp__shop__refund', ARGS)).kind).toBe('parked');
+    expect(await at.inbox.show(approval)).toMatchObject({ state: 'void' });
+    expect(at.ran).toEqual([]);
+  });
+
+  test('a change that is taken back leaves the yes to what was shown, and each call has its record', async () => {
+    const { at } = await approved();
+    await at.define('shop', [another, SEND]);
+    await at.call('mcp__shop__refund', ARGS);
+    await at.define('shop', [REFUND, SEND]);
+    expect((await at.call('mcp__shop__refund', ARGS)).kind).toBe('ok');
+    expect(at.recorder.outcomes.map(({ outcome }) => outcome.kind)).toEqual(['parked', 'unknown_tool', 'ok']);
+    expect(at.recorder.intents).toMatchObject([{ asked: { answer: 'allow', by: 'ada' } }]);
+  });
+
+  test('an accepted definition is allowed no more than before: the rules decide', async () => {
+    const at = await world({
+      shop: [REFUND],
+      permissions: { deny: [{ tool: 'mcp__shop__refund', when: { 'args:/amount': 5 } }] },
+    });
+    expect(at.list()).toEqual(['mcp__shop__refund']);
+    await at.define('shop', [another]);
+    expect(at.list()).toEqual([]);
+    await accept(at);
+    expect((await at.call('mcp__shop__refund', ARGS)).kind).toBe('denied');
+    expect(at.ran).toEqual([]);
+  });
+});
+
 describe('a tool passes for another', () => {
   const names: readonly (readonly [what: string, name: string])[] = [
     ['in other letters', 'Refund'],
