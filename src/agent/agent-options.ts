@@ -1,4 +1,4 @@
-import type { CatalogHandle, ReadyOptions } from '../catalog/index.ts';
+import type { CatalogHandle, CatalogOptions, ReadyOptions } from '../catalog/index.ts';
 import type {
   Asker,
   CallContext,
@@ -53,6 +53,8 @@ export interface AgentOptions {
    * with the fields of Claude Code's hooks. They can only tighten what the rules say.
    */
   readonly hooks?: readonly Hook[] | HookSet;
+  /** Narrower tools in place of some; see `view`. */
+  readonly views?: CatalogOptions['views'];
   /** Who is asked when a call needs someone's word. Default: nobody; the call is refused, with how to allow it. */
   readonly asker?: Asker;
   /** Gets each call's intent and outcome. Default: nothing is recorded. */

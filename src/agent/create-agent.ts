@@ -57,7 +57,11 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
   };
   const hooks = agentHooks({ hooks: hookSet, who, tell: (text) => options.onProgress?.({ type: 'hook', text }) });
   const own = options.tools === undefined ? [] : [functionSource(options.tools)];
-  const catalog = createCatalog({ sources: [...own, ...(options.sources ?? [])], policy });
+  const catalog = createCatalog({
+    sources: [...own, ...(options.sources ?? [])],
+    policy,
+    ...(options.views && { views: options.views }),
+  });
   await (options.ready ? catalog.ready({ ...options.ready, signal: options.signal }) : catalog.refresh(options.signal));
   const reserved = [reader.tool.ref.name, ...(options.askUser === true ? [ASK_USER] : [])];
   checkNames(catalog.list(who), reserved);

@@ -1,4 +1,5 @@
 import type { Catalog, Found, Identity, Policy, Reason, Source, ToolDefinition } from '../contracts/index.ts';
+import { createViewSet, type View, type ViewSet, withViews } from '../policy/index.ts';
 import { explainTool } from './explain.ts';
 import {
   listSource,
@@ -19,6 +20,8 @@ export interface CatalogOptions {
   /** In the order in which their tools are to be listed. */
   readonly sources: readonly Source[];
   readonly policy: Policy;
+  /** Narrower tools in place of some: the list has the views instead. */
+  readonly views?: readonly View[] | ViewSet;
   /** Most tools over all sources; later ones are set aside. Default 10,000, the most that a tool search takes. */
   readonly maxTools?: number;
   /** Longest listing of one source, in milliseconds. Default 30,000. */
@@ -77,7 +80,9 @@ interface Followed {
  * sources' own change notices from then on.
  */
 export function createCatalog(options: CatalogOptions): CatalogHandle {
-  const { policy, listMs = DEFAULT_LIST_MS, maxTools = DEFAULT_MAX_TOOLS, settleMs = DEFAULT_SETTLE_MS } = options;
+  const { listMs = DEFAULT_LIST_MS, maxTools = DEFAULT_MAX_TOOLS, settleMs = DEFAULT_SETTLE_MS } = options;
+  const policy = withViews(options.policy);
+  const views = viewSetOf(options.views);
   const places: Places = new Map();
   const listeners = new Set<() => void>();
   const unsubscribe = new Map<Source, () => void>();
@@ -92,6 +97,10 @@ export function createCatalog(options: CatalogOptions): CatalogHandle {
   /** Listings after a change that haven't ended. A source that was late from the start is waited for by nobody. */
   const changes = new Set<Promise<void>>();
 
+  const setAside = () => {
+    const servers = followed.map(({ state }) => state.source.server?.key ?? null);
+    return [...list.setAside, ...views.withoutServer(servers)];
+  };
   const states = () => followed.map(({ state }) => state);
   const merge = (): void => {
     if (ended.signal.aborted) return;
@@ -104,7 +113,7 @@ export function createCatalog(options: CatalogOptions): CatalogHandle {
   };
   const listOne = async (one: Followed, signal: AbortSignal): Promise<void> => {
     one.state = { ...one.state, waitingSince: one.state.waitingSince ?? Date.now() };
-    one.state = await listSource(one.state, listMs, signal);
+    one.state = await listSource(one.state, { listMs, views }, signal);
   };
   const listNext = (one: Followed, signal?: AbortSignal): Promise<void> => {
     const either = signal ? AbortSignal.any([signal, ended.signal]) : ended.signal;
@@ -164,11 +173,12 @@ export function createCatalog(options: CatalogOptions): CatalogHandle {
     },
     list: (who) => list.tools.filter((tool) => visible(policy, who, tool)),
     find: (name): Found | undefined => list.byName.get(name),
-    explain: (name, who) => explainTool({ name, who, list, states: states(), policy }),
+    explain: (name, who) =>
+      explainTool({ name, who, list: { ...list, setAside: setAside() }, states: states(), policy }),
     refresh: (signal) => gather(() => followed, { signal }),
     ready: (wait) => gather(() => followed, wait),
     readiness: () => states().map(readinessOf),
-    setAside: () => list.setAside,
+    setAside,
     problems: () => states().flatMap(({ problem }) => (problem ? [problem] : [])),
     onChange(cb) {
       const listener = () => cb();
@@ -228,6 +238,10 @@ function isDue(source: Source): boolean {
   } catch {
     return false;
   }
+}
+
+function viewSetOf(views: CatalogOptions['views'] = []): ViewSet {
+  return 'apply' in views ? views : createViewSet(views);
 }
 
 /** A view that can't be had hides the tool. */

@@ -19,7 +19,14 @@ export interface Explanation {
  */
 export function explainTool(asked: Explanation): readonly Reason[] {
   const found = asked.list.byName.get(asked.name);
-  if (found) return [...whereFrom(found), ...naming(found.tool), ...seen(asked, found.tool), ...stale(asked, found)];
+  if (found)
+    return [
+      ...whereFrom(found),
+      ...narrowing(found.tool),
+      ...naming(found.tool),
+      ...seen(asked, found.tool),
+      ...stale(asked, found),
+    ];
   const spelled = [...asked.list.byName.values()].filter(({ tool }) =>
     spells(asked.name, tool.ref.server?.key, tool.ref.tool),
   );
@@ -48,6 +55,14 @@ function whereFrom({ tool, source }: Found): Reason[] {
   if (server === null) return [reason('defined_here', `${toolLabel(tool)} is defined in this process.`)];
   const text = `${toolLabel(tool)}, which is configured in the ${server.scope} scope.`;
   return [reason('from_server', text), reason('effect', effectText(tool))];
+}
+
+/** What a view takes of the tool behind it. */
+function narrowing({ narrows }: ToolDefinition): Reason[] {
+  if (!narrows) return [];
+  const version = narrows.version === undefined ? '' : ` (version ${printable(narrows.version, { maxLength: 80 })})`;
+  const text = `It is a view${version} of ${toolLabel(narrows.of)}, which calls are held to.`;
+  return [reason('view', text), ...narrows.summary.map((line) => reason('view_limit', `The view: ${line}.`))];
 }
 
 function effectText({ effect, ref }: ToolDefinition): string {

@@ -1,4 +1,5 @@
 import type { Reason, ServerRef, Source, ToolDefinition, ToolListing } from '../contracts/index.ts';
+import type { ViewSet } from '../policy/index.ts';
 import { isBridleError, printable } from '../tools/index.ts';
 import { listWithin } from './list-within.ts';
 
@@ -52,13 +53,18 @@ export function unlisted(source: Source): SourceState {
  *
  * @param listMs longest listing, in milliseconds
  */
-export async function listSource(state: SourceState, listMs: number, signal?: AbortSignal): Promise<SourceState> {
+export async function listSource(
+  state: SourceState,
+  { listMs, views }: { readonly listMs: number; readonly views: ViewSet },
+  signal?: AbortSignal,
+): Promise<SourceState> {
   const { source } = state;
   // A server that may take long to start isn't given up before.
   const longest = source.limits?.startMs === undefined ? listMs : listMs + source.limits.startMs;
   try {
     const listing = await listWithin((stop) => source.list(stop), longest, signal);
-    return { source, listing: whole(listing), listedAt: Date.now() };
+    const shown = views.apply(source.server?.key ?? null, whole(listing));
+    return { source, listing: shown, listedAt: Date.now() };
   } catch (error) {
     return { source, listing: state.listing, problem: problem(source, state.listing, error), listedAt: Date.now() };
   }

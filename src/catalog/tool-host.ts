@@ -18,7 +18,7 @@ import {
 import { allowAll } from '../policy/index.ts';
 import { memoryStore } from '../store/index.ts';
 import { functionSource } from '../tools/index.ts';
-import { createCatalog } from './catalog.ts';
+import { type CatalogOptions, createCatalog } from './catalog.ts';
 import { createContentCatalog } from './content-catalog.ts';
 import { contentHost } from './content-host.ts';
 
@@ -32,6 +32,8 @@ export interface ToolHostOptions {
   readonly content?: readonly ContentSource[];
   /** Default: everything that is offered may be called, and the client that calls decides for its user. */
   readonly policy?: Policy;
+  /** Narrower tools in place of some; see `view`. */
+  readonly views?: CatalogOptions['views'];
   /** Default: nothing is recorded. */
   readonly recorder?: Recorder;
   /** Default: what the policy wants asked is refused. */
@@ -51,7 +53,11 @@ export interface ToolHostOptions {
 export async function toolHost(options: ToolHostOptions): Promise<ToolHost> {
   const policy = options.policy ?? allowAll();
   const own = options.tools ? [functionSource(options.tools)] : [];
-  const catalog = createCatalog({ sources: [...own, ...(options.sources ?? [])], policy });
+  const catalog = createCatalog({
+    sources: [...own, ...(options.sources ?? [])],
+    policy,
+    ...(options.views && { views: options.views }),
+  });
   const content = options.content && createContentCatalog({ sources: options.content });
   await Promise.all([catalog.refresh(), content?.refresh()]);
   const dispatcher = createDispatcher({

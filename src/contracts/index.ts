@@ -24,6 +24,7 @@ export type { LoopEffect, LoopEvent, Model, ModelReply, Step } from './loop.ts';
 export type { Origin, Provenance } from './origin.ts';
 export type { Asker, AskQuestion, AskReply, Decision, Grant, Policy, PolicyCall } from './policy.ts';
 export type {
+  BehindRecord,
   CallOutcomeRecord,
   CallRecord,
   IntentRecord,
@@ -36,4 +37,15 @@ export type {
 export type { Serve, ServeAt, ServeHandle, ServerInfo, ToolHost } from './serve.ts';
 export type { Catalog, Connection, ConnectionEra, ConnectionStatus, Found, Source, ToolListing } from './source.ts';
 export type { RecordVersions, Store, StoreLog, StoreTable } from './store.ts';
-export type { Effect, ModelHints, PreviewPlan, Reason, ToolDefinition, ToolRef, WireName } from './tool.ts';
+export type {
+  Effect,
+  ModelHints,
+  NarrowedArguments,
+  NarrowedResult,
+  Narrowing,
+  PreviewPlan,
+  Reason,
+  ToolDefinition,
+  ToolRef,
+  WireName,
+} from './tool.ts';

@@ -17,6 +17,8 @@ export interface Decision {
 /** One proposed call, with all that a rule may look at. */
 export interface PolicyCall {
   readonly args: Json;
+  /** For a view: the arguments that the tool behind it would get. */
+  readonly behind?: Json;
   /** What `preview` said. */
   readonly facts?: Json;
   /** What has entered the conversation; with `unknown` among them nobody kept count. */
@@ -43,6 +45,8 @@ export interface AskQuestion {
   readonly who: Identity;
   readonly tool: ToolDefinition;
   readonly args: Json;
+  /** For a view: the arguments that the tool behind it would get. */
+  readonly behind?: Json;
   readonly facts?: Json;
   /** Why there are no facts although the tool has a preview. */
   readonly factsMissing?: string;

@@ -13,7 +13,10 @@ export interface IntentRecord {
   readonly ref: ToolRef;
   readonly effect: 'read' | 'idempotent' | 'write';
   readonly args: Json;
+  /** Of a view's call it covers what is sent on as well. */
   readonly argsDigest: string;
+  /** For a call of a view: the tool behind it, and what that one gets. */
+  readonly behind?: BehindRecord;
   readonly facts?: Json;
   readonly factsDigest?: string;
   /** Where each argument came from, by JSON Pointer, and what had entered the conversation; absent: not known. */
@@ -21,6 +24,11 @@ export interface IntentRecord {
   readonly labels?: readonly string[];
   readonly decision: Decision;
   readonly asked?: AskReply;
+}
+
+export interface BehindRecord {
+  readonly ref: ToolRef;
+  readonly args: Json;
 }
 
 /** What is written when a call ends, whether it ran or not. Times are milliseconds. */
@@ -31,6 +39,7 @@ export interface CallOutcomeRecord {
   readonly name: string;
   readonly ref?: ToolRef;
   readonly args: Json;
+  readonly behind?: BehindRecord;
   readonly facts?: Json;
   readonly origins?: Readonly<Record<string, Origin>>;
   readonly labels?: readonly string[];

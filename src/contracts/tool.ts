@@ -1,4 +1,4 @@
-import type { ServerRef } from './identity.ts';
+import type { Identity, ServerRef } from './identity.ts';
 import type { Json, JsonObject, RawJson } from './json.ts';
 
 /** Pure: no table on disk, no order of arrival. At most 64 characters; lossy cases carry a hash tail. */
@@ -55,7 +55,34 @@ export interface ToolDefinition {
   readonly hints?: ModelHints;
   /** Absent: this tool's calls are never deduplicated. Null: this one has no key, and isn't. */
   readonly idempotencyKey?: (args: Json) => string | null;
+  /** Set when this is a view of another tool: what stands between the two, enforced by the dispatcher. */
+  readonly narrows?: Narrowing;
 }
+
+/**
+ * What a view makes of the tool behind it. `ref.fingerprint` of the view covers both definitions, so that what is bound
+ * to the one is bound to the other.
+ */
+export interface Narrowing {
+  /** The tool behind it, as its server lists it. */
+  readonly of: ToolDefinition;
+  /** The view's own version, as its author wrote it. */
+  readonly version?: string;
+  /** What it takes away, one line each, for people. */
+  readonly summary: readonly string[];
+  /** Arguments that go on under the name, and as the value, that the caller gave. */
+  readonly passed: ReadonlySet<string>;
+  /** The arguments for the tool behind, or why there are none. Never rejects. */
+  arguments(args: JsonObject, who: Identity): Promise<NarrowedArguments>;
+  /** What the caller gets of a result; absent: all of it. */
+  result?(raw: RawJson, isError: boolean): NarrowedResult;
+}
+
+export type NarrowedArguments =
+  | { readonly args: JsonObject }
+  | { readonly issues: readonly { readonly path: string; readonly message: string }[] };
+
+export type NarrowedResult = { readonly raw: RawJson } | { readonly refused: string };
 
 /** Why a tool is here, absent, renamed, deferred or refused. Every room adds its own; `explain` only prints them. */
 export interface Reason {

@@ -9,6 +9,13 @@ export interface FixedArguments {
   value(): JsonObject;
   /** SHA-256 (hex) of the canonical form: equal for equal arguments. */
   readonly digest: string;
+  /** Of a view's call: what the tool behind it gets. */
+  readonly behind?: FixedArguments;
+}
+
+/** What a permission is bound to: the arguments and, behind a view, what is made of them. */
+export function boundDigest({ digest, behind }: FixedArguments): string {
+  return behind ? sha256(`${digest} ${behind.digest}`) : digest;
 }
 
 /** `undefined` when the value isn't a JSON object, or can't be written as JSON at all. */

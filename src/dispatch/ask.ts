@@ -25,6 +25,7 @@ export async function ask(path: Path, call: Call, question: Question): Promise<E
         who,
         tool,
         args: args.value(),
+        ...(args.behind && { behind: args.behind.value() }),
         decision,
         signal: scope.signal,
         ...(facts.state === 'known' && { facts: facts.value }),

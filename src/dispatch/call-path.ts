@@ -1,6 +1,7 @@
 import type {
   Asker,
   AskReply,
+  BehindRecord,
   CallContext,
   Decision,
   Dispatcher,
@@ -64,6 +65,7 @@ export interface Call {
 export interface Ledger {
   readonly startedAt: number;
   args: Json;
+  behind?: BehindRecord;
   tool?: ToolDefinition;
   facts?: Json;
   origins?: ReadonlyMap<string, Origin>;

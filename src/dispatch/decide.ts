@@ -1,12 +1,12 @@
 import type { AskReply, Decision, Json, Origin, Reason } from '../contracts/index.ts';
-import { type FixedArguments, fixArguments } from './arguments.ts';
+import { boundDigest, type FixedArguments, fixArguments } from './arguments.ts';
 import { ask } from './ask.ts';
 import type { Call, Ended, Path, Permitted, Prepared, ToolPreview } from './call-path.ts';
 import { type Facts, gatherFacts, openFacts } from './facts.ts';
 import { noteReply, voidGrants } from './grants.ts';
 import { isDecision } from './is-decision.ts';
 import { cancelled, ended, errorText, failed, reason, refused } from './outcomes.ts';
-import { misfit } from './prepare.ts';
+import { fitted } from './prepare.ts';
 import { withinLimits } from './within-limits.ts';
 
 /** Most rounds of decisions on one call: hooks, facts and people may each start a new one. */
@@ -32,7 +32,12 @@ export async function decide(path: Path, call: Call, prepared: Prepared): Promis
   let approval: Approval | undefined;
   let changes = 0;
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
-    note(call, args, facts);
+    // A link may lead elsewhere, and a caller's choices may be others, than when somebody was last asked.
+    const current: Ended | FixedArguments = prepared.tool.narrows ? await unfit(call, prepared, args) : args;
+    if ('stage' in current)
+      return approval ? voided(path, call, 'the view refuses the arguments now', current) : current;
+    args = current;
+    note(call, prepared, args, facts);
     const judged = await judge(path, call, prepared, args, facts);
     if ('stage' in judged) return judged;
     call.ledger.decision = judged;
@@ -47,10 +52,10 @@ export async function decide(path: Path, call: Call, prepared: Prepared): Promis
     const changed = changedArguments(judged, args);
     if (changed) {
       changes += 1;
-      const bad = changed === 'unusable' ? notAnObject('A policy hook') : await unfit(call, prepared, changed);
-      if (bad) return bad;
-      if (changes > MOST_CHANGES || changed === 'unusable') break;
-      args = changed;
+      const next = changed === 'unusable' ? notAnObject('A policy hook') : await unfit(call, prepared, changed);
+      if ('stage' in next) return next;
+      if (changes > MOST_CHANGES) break;
+      args = next;
       facts = openFacts(prepared);
       continue;
     }
@@ -72,11 +77,9 @@ export async function decide(path: Path, call: Call, prepared: Prepared): Promis
     if (another) return voided(path, call, 'the tool changed or went away', another);
     const edited = editedArguments(reply, args);
     if (edited) {
-      const bad = edited === 'unusable' ? notAnObject('The approver') : await unfit(call, prepared, edited);
-      if (bad || edited === 'unusable') {
-        return voided(path, call, "the approver's arguments don't fit the tool", bad ?? notAnObject('The approver'));
-      }
-      args = edited;
+      const next = edited === 'unusable' ? notAnObject('The approver') : await unfit(call, prepared, edited);
+      if ('stage' in next) return voided(path, call, "the approver's arguments don't fit the tool", next);
+      args = next;
       facts = openFacts(prepared);
       // Nobody has seen what the new arguments would do, nor that it isn't known.
       if (facts.state === 'not_gathered') continue;
@@ -84,7 +87,7 @@ export async function decide(path: Path, call: Call, prepared: Prepared): Promis
       const moved = await compareFacts(path, call, prepared, args, facts);
       if (moved) return voided(path, call, 'the facts of the call changed', moved);
     }
-    approval = { digest: args.digest, facts: canonicalOf(facts) };
+    approval = { digest: boundDigest(args), facts: canonicalOf(facts) };
   }
   const text = 'The arguments or facts of this call kept changing while it was decided on, so it was not run.';
   return refused('denied', [reason('decision_not_settled', text)]);
@@ -100,8 +103,9 @@ async function voided(path: Path, call: Call, why: string, end: Ended): Promise<
   return end;
 }
 
-function note(call: Call, args: FixedArguments, facts: Facts): void {
+function note(call: Call, { tool }: Prepared, args: FixedArguments, facts: Facts): void {
   call.ledger.args = args.value();
+  if (tool.narrows && args.behind) call.ledger.behind = { ref: tool.narrows.of.ref, args: args.behind.value() };
   const origins = originsOf(call, args);
   if (origins) call.ledger.origins = origins;
   else delete call.ledger.origins;
@@ -130,6 +134,7 @@ async function judge(
     () =>
       path.policy.decide(call.ctx.who, tool, {
         args: args.value(),
+        ...(args.behind && { behind: args.behind.value() }),
         ...(facts.state === 'known' && { facts: facts.value }),
         labels: call.request.provenance?.labels ?? UNKNOWN_LABELS,
         ...(call.ledger.origins && { origins: call.ledger.origins }),
@@ -179,9 +184,9 @@ function notAnObject(who: string): Ended {
 }
 
 /** Arguments that somebody else changed are not the model's to correct: what doesn't fit ends as a denial. */
-async function unfit(call: Call, { tool }: Prepared, args: FixedArguments): Promise<Ended | undefined> {
-  const bad = await misfit(call, tool, args);
-  if (bad?.outcome.kind !== 'invalid') return bad;
+async function unfit(call: Call, { tool }: Prepared, args: FixedArguments): Promise<Ended | FixedArguments> {
+  const bad = await fitted(call, tool, args);
+  if (!('stage' in bad) || bad.outcome.kind !== 'invalid') return bad;
   const text = 'The arguments were changed after the call was made, and no longer fit the tool, so it was not run.';
   return refused('denied', [reason('changed_arguments_invalid', text), ...bad.outcome.reasons]);
 }
@@ -221,7 +226,7 @@ function missingNow(facts: Facts): string {
 
 function covers(approval: Approval | undefined, args: FixedArguments, facts: Facts): boolean {
   if (!approval || facts.state === 'not_gathered') return false;
-  return approval.digest === args.digest && approval.facts === canonicalOf(facts);
+  return approval.digest === boundDigest(args) && approval.facts === canonicalOf(facts);
 }
 
 function canonicalOf(facts: Facts): string | undefined {

@@ -24,6 +24,7 @@ import type {
   Source,
 } from '../contracts/index.ts';
 import type { Call, DispatchRequest, Ended, Limits, Path, Permitted, Ran, ToolPreview } from './call-path.ts';
+import { withViews } from '../policy/index.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { decide } from './decide.ts';
 import { commit, execute } from './execute.ts';
@@ -78,7 +79,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const clock = options.clock ?? systemClock;
   const path: Path = {
     find: (name) => options.find(name),
-    policy: options.policy,
+    policy: withViews(options.policy),
     asker: options.asker,
     recorder: options.recorder,
     clock,

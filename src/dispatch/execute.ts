@@ -8,6 +8,7 @@ import type {
   ToolDefinition,
 } from '../contracts/index.ts';
 import { canonicalJson, sha256, ToolFailure } from '../tools/index.ts';
+import { boundDigest } from './arguments.ts';
 import { askHost } from './ask-host.ts';
 import { answered, type InputAnswers } from './answer-input.ts';
 import type { Call, Committed, DispatchedContext, Ended, Path, Permitted, Ran } from './call-path.ts';
@@ -48,7 +49,8 @@ function intentOf(call: Call, permit: Permitted): IntentRecord {
     ref: permit.tool.ref,
     effect: permit.tool.effect,
     args: permit.args.value(),
-    argsDigest: permit.args.digest,
+    argsDigest: boundDigest(permit.args),
+    ...(call.ledger.behind && { behind: call.ledger.behind }),
     decision: permit.decision,
     ...(permit.facts !== undefined && { facts: permit.facts, factsDigest: sha256(canonicalJson(permit.facts)) }),
     ...recordedOrigins(call),
@@ -106,7 +108,9 @@ async function runOnce(
   const run = await withinLimits(
     (scope) => {
       call.ledger.handedOver = true;
-      return source.call(tool.ref.tool, args.value(), sourceContext(path, call, { tool, scope, answers }));
+      const behind = tool.narrows?.of ?? tool;
+      const sent = (args.behind ?? args).value();
+      return source.call(behind.ref.tool, sent, sourceContext(path, call, { tool: behind, scope, answers }));
     },
     { signal: call.ctx.signal, clock: path.clock, idleMs: call.idleMs, hardMs },
   );

@@ -17,16 +17,19 @@ const MOST_FACTS = 64_000;
 
 /** Facts before any preview ran. */
 export function openFacts({ tool }: Pick<Prepared, 'tool'>): Facts {
-  return { state: tool.preview ? 'not_gathered' : 'none' };
+  return { state: (tool.narrows?.of ?? tool).preview ? 'not_gathered' : 'none' };
 }
 
 /** Runs the tool's preview for these arguments. Never throws: what can't be had is `missing`, with why. */
 export async function gatherFacts(
   path: Path,
   call: Call,
-  target: Pick<Prepared, 'tool' | 'source'>,
-  args: FixedArguments,
+  { tool, source }: Pick<Prepared, 'tool' | 'source'>,
+  given: FixedArguments,
 ): Promise<Facts> {
+  // A view has no preview of its own: what matters is what the tool behind it would do.
+  const target = { tool: tool.narrows?.of ?? tool, source };
+  const args = given.behind ?? given;
   const plan = target.tool.preview;
   if (!plan) return { state: 'none' };
   call.ledger.previews += 1;

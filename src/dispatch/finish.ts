@@ -1,4 +1,4 @@
-import type { CallOutcomeRecord, Json, Outcome, RawJson, ToolDefinition } from '../contracts/index.ts';
+import type { CallOutcomeRecord, Json, Narrowing, Outcome, RawJson, ToolDefinition } from '../contracts/index.ts';
 import { compileSchema, cutAt, modelContent, rawFrom, type SchemaCheck } from '../tools/index.ts';
 import type { Call, Path, Ran } from './call-path.ts';
 import { errorText, failed, issueReasons } from './outcomes.ts';
@@ -10,12 +10,35 @@ const MOST_LINE = 1_000;
 type Ok = Extract<Outcome, { kind: 'ok' }>;
 
 /** What the caller gets of what ran. For the relay, and for previews, that is the result as received. */
-export async function finish(path: Path, call: Call, { tool, outcome }: Ran): Promise<Outcome> {
+export async function finish(path: Path, call: Call, { tool, outcome: given }: Ran): Promise<Outcome> {
+  const outcome = tool.narrows?.result ? narrowed(tool.narrows.result, given) : given;
   if (call.request.profile === 'relay') return outcome;
   if (outcome.kind !== 'ok') return bounded(path, call, outcome);
   const mismatch = outcome.isError ? undefined : await outputMismatch(call, tool, outcome.raw);
   if (mismatch) return bounded(path, call, mismatch);
   return call.previewFor ? outcome : shape(path, call, outcome);
+}
+
+/** What a view keeps of a result, in both profiles. What isn't as the view expects is refused, never handed on. */
+function narrowed(keep: NonNullable<Narrowing['result']>, outcome: Outcome): Outcome {
+  switch (outcome.kind) {
+    case 'ok': {
+      const { content: _, ...rest } = outcome;
+      const kept = keep(outcome.raw, outcome.isError);
+      if ('raw' in kept) return { ...rest, raw: kept.raw };
+      const text =
+        `The tool ran, but its result isn't what this view of it expects (${kept.refused}), so it is not shown. ` +
+        "Don't repeat the call because of this.";
+      return failed(text, 'executed', { category: 'validation' });
+    }
+    case 'failed':
+    case 'cancelled': {
+      const { partial: _, ...failure } = outcome.failure;
+      return { ...outcome, failure };
+    }
+    default:
+      return outcome;
+  }
 }
 
 /** A failure is for a model too: its words and its partial results keep to the budget that results have. */
@@ -129,6 +152,7 @@ export function recordOf(path: Pick<Path, 'clock'>, call: Call, outcome: Outcome
     who: request.ctx.who,
     name: request.name,
     args: ledger.args,
+    ...(ledger.behind && { behind: ledger.behind }),
     startedAt: ledger.startedAt,
     ms: path.clock.now() - ledger.startedAt,
     attempts: ledger.attempts,

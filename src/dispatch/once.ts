@@ -14,13 +14,18 @@ const UNGUARDED: First = { stage: 'first', settle: async () => {} };
  */
 export async function once(path: Path, call: Call, permit: Permitted): Promise<Ended | Ran | First> {
   const { idempotency } = path;
-  const { tool } = permit;
+  const tool = permit.tool.narrows?.of ?? permit.tool;
   if (!idempotency || !tool.idempotencyKey || call.previewFor) return UNGUARDED;
   const key = keyOf(call, permit);
   if (key === null) return UNGUARDED;
   if ('stage' in key) return key;
   const run = await withinLimits(
-    ({ signal }) => idempotency.claim(key, { callId: call.ctx.callId, argsDigest: permit.args.digest }, signal),
+    ({ signal }) =>
+      idempotency.claim(
+        key,
+        { callId: call.ctx.callId, argsDigest: (permit.args.behind ?? permit.args).digest },
+        signal,
+      ),
     { signal: call.ctx.signal, clock: path.clock, hardMs: call.hardMs },
   );
   switch (run.end) {
@@ -37,8 +42,13 @@ export async function once(path: Path, call: Call, permit: Permitted): Promise<E
   }
 }
 
-/** Null: the call has no key, and is run as often as it is made. */
-function keyOf(call: Call, { tool, args }: Permitted): Ended | LedgerKey | null {
+/**
+ * An act is the same one whether it is called by the tool's own name or by a view's. Null: the call has no key, and is
+ * run as often as it is made.
+ */
+function keyOf(call: Call, permit: Permitted): Ended | LedgerKey | null {
+  const tool = permit.tool.narrows?.of ?? permit.tool;
+  const args = permit.args.behind ?? permit.args;
   const { agent, user } = call.ctx.who;
   let key: unknown;
   try {

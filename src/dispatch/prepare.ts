@@ -20,9 +20,9 @@ export async function prepare(path: Path, call: Call): Promise<Ended | Prepared>
   call.ledger.tool = found.tool;
   if (!visible(path, call, found.tool)) return noSuchTool(name);
   if ('stage' in parsed) return parsed;
-  const bad = await misfit(call, found.tool, parsed);
-  if (bad) return bad;
-  return { stage: 'prepared', tool: found.tool, source: found.source, args: parsed };
+  const args = await fitted(call, found.tool, parsed);
+  if ('stage' in args) return args;
+  return { stage: 'prepared', tool: found.tool, source: found.source, args };
 }
 
 function findSafely(path: Path, name: string): Found | undefined {
@@ -86,8 +86,22 @@ function notJson(text: string): string {
   return `The arguments are not valid JSON: ${place}. ${again}`;
 }
 
-/** Why arguments don't fit the tool's own schema, or `undefined` if they do. The relay's profile leaves it to the server. */
-export async function misfit(call: Call, tool: ToolDefinition, args: FixedArguments): Promise<Ended | undefined> {
+/**
+ * The arguments, held to the tool's schema, or why they don't fit. The relay's profile leaves that to the server, but a
+ * view is enforced here in both: with what the tool behind it is to get.
+ */
+export async function fitted(call: Call, tool: ToolDefinition, args: FixedArguments): Promise<Ended | FixedArguments> {
+  const { narrows } = tool;
+  if (!narrows) return (await misfit(call, tool, args)) ?? args;
+  const mapped = await narrows.arguments(args.value(), call.ctx.who);
+  if ('issues' in mapped) return refused('invalid', issueReasons(mapped.issues));
+  const behind = fixArguments(mapped.args);
+  return behind ? { ...args, behind } : refused('invalid', [reason('invalid_argument', NOT_BEHIND)]);
+}
+
+const NOT_BEHIND = 'The arguments make none for the tool behind this one.';
+
+async function misfit(call: Call, tool: ToolDefinition, args: FixedArguments): Promise<Ended | undefined> {
   if (call.request.profile === 'relay') return undefined;
   const own = tool.ref.server === null || tool.ref.server.scope === 'code';
   let check: SchemaCheck;

@@ -11,7 +11,12 @@ export function questionText(question: AskQuestion): string {
   const from = server ? `of server ${inline(server.key)} (${server.scope})` : 'of this program';
   const agent = who.user === undefined ? inline(who.agent) : `${inline(who.agent)} for ${inline(who.user)}`;
   const headline = `${agent} asks to run ${inline(tool.ref.tool)} ${from}`;
-  const lines = [headline, ...titled('arguments', block(question.args)), ...factLines(question)];
+  const lines = [
+    headline,
+    ...titled('arguments', block(question.args)),
+    ...behindLines(question),
+    ...factLines(question),
+  ];
   for (const { text, source } of decision.reasons) {
     const place = source ? ` (${source.file}${source.line === undefined ? '' : `:${source.line}`})` : '';
     lines.push(`  why: ${inline(text + place)}`);
@@ -27,6 +32,12 @@ const SCREEN_COLUMNS = 80;
 
 function screenRows(lines: readonly string[]): number {
   return lines.reduce((rows, line) => rows + Math.ceil(line.length / SCREEN_COLUMNS), 0);
+}
+
+/** A view shows what it makes of the call, as that is what runs. */
+function behindLines({ tool, behind }: AskQuestion): readonly string[] {
+  if (!tool.narrows || behind === undefined) return [];
+  return titled(`which calls ${inline(tool.narrows.of.ref.tool)} with`, block(behind));
 }
 
 function factLines({ facts, factsMissing }: AskQuestion): readonly string[] {

@@ -83,3 +83,25 @@ export {
   type ServerToLock,
   withPins,
 } from './pins/index.ts';
+export { type PinnedDefinition, type PinRecord, type Pins, type PinsOptions, pins, withPins } from './pins/index.ts';
+export {
+  type ApplyOptions,
+  type ArgumentOptions,
+  applyView,
+  createViewSet,
+  diffDefinition,
+  type ForCaller,
+  parseView,
+  VIEW_ARGUMENT_KEYS,
+  VIEW_KEYS,
+  VIEW_RESULT_KEYS,
+  type View,
+  type ViewOptions,
+  type ViewPins,
+  type ViewSet,
+  type ViewSetOptions,
+  view,
+  viewReason,
+  viewSummary,
+  withViews,
+} from './views/index.ts';

@@ -10,9 +10,10 @@ export interface BindingContext {
 
 /** What of a question an approval is bound to. Digests are keyed, so that a record alone doesn't give arguments away. */
 export function bindingOf(
-  { who, tool, args, facts, factsMissing }: Pick<AskQuestion, 'who' | 'tool' | 'args' | 'facts' | 'factsMissing'>,
+  question: Pick<AskQuestion, 'who' | 'tool' | 'args' | 'behind' | 'facts' | 'factsMissing'>,
   { place, key }: BindingContext,
 ): Binding {
+  const { who, tool, args, behind, facts, factsMissing } = question;
   const { server } = tool.ref;
   const digest = (of: string, value: Json) =>
     createHmac('sha256', key)
@@ -25,7 +26,7 @@ export function bindingOf(
     server: server && { key: server.key, fingerprint: server.fingerprint },
     tool: tool.ref.tool,
     definition: tool.ref.fingerprint,
-    args: digest('args', args),
+    args: behind === undefined ? digest('args', args) : digest('view args', [args, behind]),
     facts: facts !== undefined ? digest('facts', facts) : factsMissing !== undefined ? 'unknown' : 'none',
   };
 }

@@ -19,6 +19,8 @@ export interface AuditedCall {
   readonly argsDigest: string;
   /** The arguments without what is redacted; absent when they are too long, or not to be kept. */
   readonly args?: Json;
+  /** For a view: the tool behind it, and what that one gets. */
+  readonly behind?: { readonly ref: ToolRef; readonly argsDigest: string; readonly args?: Json };
   readonly factsDigest?: string;
   readonly facts?: Json;
   readonly origins?: Readonly<Record<string, Origin>>;

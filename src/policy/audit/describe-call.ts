@@ -1,4 +1,12 @@
-import type { AskReply, CallOutcomeRecord, Decision, IntentRecord, Json, Outcome } from '../../contracts/index.ts';
+import type {
+  AskReply,
+  BehindRecord,
+  CallOutcomeRecord,
+  Decision,
+  IntentRecord,
+  Json,
+  Outcome,
+} from '../../contracts/index.ts';
 import type { AuditedAnswer, AuditedCall, AuditedEnd } from './audit-record.ts';
 import { keyedDigest } from './keyed-digest.ts';
 import type { Redactor } from './redact.ts';
@@ -22,6 +30,7 @@ export function describeCall(record: IntentRecord | CallOutcomeRecord, options: 
   };
   const args = kept(record.args);
   const facts = record.facts === undefined ? undefined : kept(record.facts);
+  const behind = record.behind && behindOf(record.behind, kept, options);
   const asked = record.asked && answerOf(record.asked, kept, options);
   const scrub = (text: string) => options.redactor.scrub(text, removed);
   return {
@@ -33,6 +42,7 @@ export function describeCall(record: IntentRecord | CallOutcomeRecord, options: 
     ...(record.ref && { ref: record.ref }),
     ...('effect' in record && { effect: record.effect }),
     ...(args !== undefined && { args }),
+    ...(behind && { behind }),
     ...(record.facts !== undefined && { factsDigest: keyedDigest(options.key, 'audit facts', record.facts) }),
     ...(facts !== undefined && { facts }),
     ...(record.origins && { origins: record.origins }),
@@ -42,6 +52,15 @@ export function describeCall(record: IntentRecord | CallOutcomeRecord, options: 
       asked: asked.answer === 'deny' && asked.reason ? { ...asked, reason: scrub(asked.reason) } : asked,
     }),
   };
+}
+
+function behindOf(
+  { ref, args }: BehindRecord,
+  kept: (value: Json) => Json | undefined,
+  options: DescribeOptions,
+): NonNullable<AuditedCall['behind']> {
+  const clean = kept(args);
+  return { ref, argsDigest: argsDigest(args, options), ...(clean !== undefined && { args: clean }) };
 }
 
 /** Of what a call is given, keyed: to be compared with another call's, or with arguments that somebody has. */

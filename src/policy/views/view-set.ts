@@ -1,0 +1,114 @@
+import type { Reason, ToolDefinition, ToolListing } from '../../contracts/index.ts';
+import { printable, wireName } from '../../tools/index.ts';
+import { type ApplyOptions, applyView, viewReason } from './apply-view.ts';
+import type { View } from './view.ts';
+
+/** Which definitions views were reviewed against. Never throws. */
+export interface ViewPins {
+  /** The fingerprint that was accepted; undefined: none yet. */
+  accepted(view: View): string | undefined;
+  /** Told of the first definition that a view meets, which counts from then on. */
+  first(view: View, of: ToolDefinition): void;
+}
+
+export interface ViewSetOptions extends ApplyOptions {
+  /** Default: the first definition that is met counts for as long as the set lives. */
+  readonly pins?: ViewPins;
+}
+
+/** A tool that a view is missing from a listing, with the reason. */
+type Aside = ToolListing['setAside'][number];
+
+/** The views of one catalog. */
+export interface ViewSet {
+  readonly views: readonly View[];
+  /**
+   * A source's listing with the views in place of the tools that they narrow. A view that doesn't fit, or whose tool
+   * has changed since it was reviewed, is set aside, and its tool stays hidden.
+   *
+   * @param server the source's key; null for the tools of this process
+   */
+  apply(server: string | null, listing: ToolListing): ToolListing;
+  /** Views of servers that there are none of. */
+  withoutServer(servers: readonly (string | null)[]): readonly (Aside & { readonly server: string | null })[];
+}
+
+export function createViewSet(views: readonly View[], options: ViewSetOptions = {}): ViewSet {
+  const met = new Map<View, string>();
+  const pins: ViewPins = options.pins ?? {
+    accepted: (view) => met.get(view),
+    first: (view, of) => void met.set(view, of.ref.fingerprint),
+  };
+  return {
+    views,
+    apply(server, listing) {
+      const mine = views.filter((view) => view.server === server);
+      return mine.length === 0 ? listing : viewed(mine, server, listing, pins, options);
+    },
+    withoutServer: (servers) =>
+      views
+        .filter(({ server }) => !servers.includes(server))
+        .map((view) => {
+          const what =
+            view.server === null ? 'has no tool: this process has none.' : 'has no tool: there is no such server.';
+          return { server: view.server, tool: view.name, reasons: [viewReason(view, 'view_without_server', what)] };
+        }),
+  };
+}
+
+function viewed(
+  views: readonly View[],
+  server: string | null,
+  listing: ToolListing,
+  pins: ViewPins,
+  options: ViewSetOptions,
+): ToolListing {
+  const wire = (tool: string) => wireName(server, tool);
+  /** By wire name, the tool of the server that has it, hidden ones included. */
+  const taken = new Map<string, string>();
+  for (const { tool } of listing.setAside) taken.set(wire(tool), tool);
+  for (const { ref } of listing.tools) taken.set(ref.name, ref.tool);
+  const given = new Set<string>();
+  const setAside: Aside[] = [...listing.setAside];
+  const refuse = (view: View, reason: Reason) => void setAside.push({ tool: view.name, reasons: [reason] });
+  const tools: ToolDefinition[] = [];
+  for (const tool of listing.tools) {
+    const over = views.filter((view) => view.tool === tool.ref.tool);
+    const isKept = over.every((view) => view.keepsTool && view.problem === undefined);
+    if (isKept) tools.push(tool);
+    for (const view of over) {
+      const name = wire(view.name);
+      const owner = taken.get(name);
+      if ((owner !== undefined && (owner !== tool.ref.tool || isKept)) || given.has(name)) {
+        refuse(
+          view,
+          viewReason(view, 'view_name_taken', `would take the name "${name}" of another tool. Give it another.`),
+        );
+        continue;
+      }
+      const made = pinned(view, tool, pins) ?? applyView(tool, view, options);
+      if ('problem' in made) refuse(view, made.problem);
+      else {
+        given.add(name);
+        tools.push(made.tool);
+      }
+    }
+  }
+  const listed = new Set(listing.tools.map(({ ref }) => ref.tool));
+  for (const view of views) {
+    if (!listed.has(view.tool))
+      refuse(view, viewReason(view, 'view_without_tool', 'has no tool: its server lists none of that name.'));
+  }
+  return { tools, setAside };
+}
+
+/** A view was written for the words that its author read: with others it stops. */
+function pinned(view: View, of: ToolDefinition, pins: ViewPins): { readonly problem: Reason } | undefined {
+  if (view.problem !== undefined) return undefined;
+  const expected = view.upstream ?? pins.accepted(view);
+  if (expected === undefined) pins.first(view, of);
+  if (expected === undefined || expected === of.ref.fingerprint) return undefined;
+  const how = view.upstream === undefined ? '' : `, and write its "upstream" as ${of.ref.fingerprint}`;
+  const text = `is stopped: the tool behind it has changed since the view was reviewed. Look at it with 'bridle views show ${printable(view.name, { maxLength: 80 })}', accept it${how}.`;
+  return { problem: viewReason(view, 'view_upstream_changed', text) };
+}
