@@ -83,15 +83,14 @@ export {
   type ServerToLock,
   withPins,
 } from './pins/index.ts';
-export { type PinnedDefinition, type PinRecord, type Pins, type PinsOptions, pins, withPins } from './pins/index.ts';
 export {
   type ApplyOptions,
   type ArgumentOptions,
   applyView,
   createViewSet,
-  diffDefinition,
   type ForCaller,
   parseView,
+  reviewOf,
   VIEW_ARGUMENT_KEYS,
   VIEW_KEYS,
   VIEW_RESULT_KEYS,

@@ -142,7 +142,8 @@ export async function pins(options: PinsOptions): Promise<Pins> {
   };
 
   return {
-    verdict: (tool) => (except?.(tool) === true ? undefined : verdict(pinnableTool(tool))),
+    // A view is configuration; the tool behind it has a pin of its own.
+    verdict: (tool) => (tool.narrows || except?.(tool) === true ? undefined : verdict(pinnableTool(tool))),
     instructions: (server, text = '') => verdict(pinnableInstructions(server, text)),
     explain(tool) {
       if (except?.(tool) === true) return pinReason('pin_not_needed', "It is the host's own, and not pinned.");

@@ -1,5 +1,6 @@
-import type { Reason, ToolDefinition, ToolListing } from '../../contracts/index.ts';
+import type { JsonObject, Reason, ToolDefinition, ToolListing } from '../../contracts/index.ts';
 import { printable, wireName } from '../../tools/index.ts';
+import { definitionFingerprint, pinnedDefinition } from '../pins/canonical-definition.ts';
 import { type ApplyOptions, applyView, viewReason } from './apply-view.ts';
 import type { View } from './view.ts';
 
@@ -37,7 +38,7 @@ export function createViewSet(views: readonly View[], options: ViewSetOptions = 
   const met = new Map<View, string>();
   const pins: ViewPins = options.pins ?? {
     accepted: (view) => met.get(view),
-    first: (view, of) => void met.set(view, of.ref.fingerprint),
+    first: (view, of) => void met.set(view, reviewOf(of).fingerprint),
   };
   return {
     views,
@@ -102,13 +103,23 @@ function viewed(
   return { tools, setAside };
 }
 
+/** What somebody who writes a view has read: the definition as its server gave it, and its fingerprint (SHA-256, hex). */
+export function reviewOf(of: ToolDefinition): { readonly definition: JsonObject; readonly fingerprint: string } {
+  const definition = pinnedDefinition(of);
+  return { definition, fingerprint: definitionFingerprint(definition) };
+}
+
 /** A view was written for the words that its author read: with others it stops. */
 function pinned(view: View, of: ToolDefinition, pins: ViewPins): { readonly problem: Reason } | undefined {
   if (view.problem !== undefined) return undefined;
   const expected = view.upstream ?? pins.accepted(view);
-  if (expected === undefined) pins.first(view, of);
-  if (expected === undefined || expected === of.ref.fingerprint) return undefined;
-  const how = view.upstream === undefined ? '' : `, and write its "upstream" as ${of.ref.fingerprint}`;
+  if (expected === undefined) {
+    pins.first(view, of);
+    return undefined;
+  }
+  const { fingerprint } = reviewOf(of);
+  if (expected === fingerprint) return undefined;
+  const how = view.upstream === undefined ? '' : `, and write its "upstream" as ${fingerprint}`;
   const text = `is stopped: the tool behind it has changed since the view was reviewed. Look at it with 'bridle views show ${printable(view.name, { maxLength: 80 })}', accept it${how}.`;
   return { problem: viewReason(view, 'view_upstream_changed', text) };
 }
