@@ -119,6 +119,7 @@ export type {
   PromptDefinition,
   Provenance,
   QuestionRecord,
+  HookRecord,
   RawJson,
   Reason,
   Recorder,

@@ -187,6 +187,7 @@ test('the example lines of a trace are records that its reader takes, one of eac
     input: true,
     model: true,
     intent: true,
+    hook: true,
     decided: true,
     question: true,
     call: true,

@@ -83,6 +83,13 @@ describe('hooks at the command line', () => {
     }
   });
 
+  test('the trace shows each run of a hook, with what it said', async () => {
+    await own({ hooks: hooks('SessionStart', 'echo Welcome.') });
+    await bridle(['run', 'Hello.', '--quiet'], { cwd, env });
+    const { stdout } = await bridle(['trace', 'show'], { cwd, env });
+    expect(stdout).toContain('hook SessionStart (echo Welcome.) → {"context":"Welcome."}');
+  });
+
   test("hooks of Claude Code's settings run where the person's own file says so", async () => {
     const mark = join(home, 'ran');
     await mkdir(join(home, '.claude'));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../contracts/index.ts';
+import type { HookRecord, JsonObject } from '../contracts/index.ts';
 import type { Hook, HookAnswer, HookEvent } from '../policy/index.ts';
 import { defineTool } from '../tools/index.ts';
 import type { AgentOptions } from './agent-options.ts';
@@ -63,6 +63,58 @@ describe('hooks of an agent', () => {
     expect(sent(model, 1)).toContain('Note from the harness');
     expect(sent(model, 1)).toContain('The limit is 5.');
     expect(sent(model, 1)).toContain('Too much.');
+  });
+
+  test('a PreToolUse hook can end the run, and the call does not run', async () => {
+    let ran = false;
+    const refund = defineTool(
+      { name: 'refund', description: 'Refunds.', input: { type: 'object', additionalProperties: true } },
+      () => {
+        ran = true;
+        return 'refunded';
+      },
+    );
+    const model = script(calls('refund'), says('never'));
+    const one = await agent(model, [hook('PreToolUse', () => ({ stop: 'Out of hours.' }))], {
+      tools: [refund],
+      permissions: { allow: ['refund'] },
+    });
+    expect((await one.run('Refund.').result).end).toBe('aborted');
+    expect(model.requests).toHaveLength(1);
+    expect(ran).toBe(false);
+  });
+
+  test('what a PreToolUse hook says to the model stands beside the result, once', async () => {
+    const model = script(calls('pay'), says('Done.'));
+    const one = await agent(model, [hook('PreToolUse', () => ({ context: 'The shop closes at five.' }))]);
+    await one.run('Pay.').result;
+    expect(sent(model, 1)?.split('The shop closes at five.')).toHaveLength(2);
+    expect(sent(model, 1)).toContain('paid');
+  });
+
+  test('whoever watches the agent or one of its runs hears what hooks have to say, and records have each run of a hook', async () => {
+    const events = ['PreToolUse', 'PostToolUse', 'UserPromptSubmit', 'SessionStart', 'SessionEnd'] as const;
+    const heard = { agent: [] as string[], run: [] as string[], other: [] as string[] };
+    const listen = (to: string[]) => (event: RunEvent) => void (event.type === 'hook' && to.push(event.text));
+    const records: HookRecord[] = [];
+    const one = await agent(
+      script(calls('pay'), says('Done.'), says('Again.')),
+      events.map((event) => hook(event, () => ({ message: event }))),
+      {
+        onProgress: listen(heard.agent),
+        recorder: { intent: async () => {}, outcome: () => {}, hook: (record) => records.push(record) },
+      },
+    );
+    const talk = one.conversation();
+    await talk.run('Pay.', { onProgress: listen(heard.run) }).result;
+    await talk.run('Go on.', { onProgress: listen(heard.other) }).result;
+    await one.close();
+    const first = ['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse'];
+    expect(heard.run).toEqual(first);
+    expect(heard.other).toEqual(['UserPromptSubmit']);
+    expect(heard.agent).toEqual([...first, 'UserPromptSubmit', 'SessionEnd']);
+    expect(records.map(({ event }) => event)).toEqual(heard.agent);
+    expect(records[2]).toMatchObject({ conversation: talk.id, callId: 'pay_0', answer: { message: 'PreToolUse' } });
   });
 
   test('a PostToolUse hook can end the run', async () => {

@@ -2,10 +2,19 @@
  * Rule of this file: what hooks say reaches the model as a note of the harness, beside what tools and people said and
  * never as if they had said it; and what a hook keeps from happening does not happen.
  */
-import type { CallContext, Identity, Json, JsonObject, Outcome, ToolDefinition } from '../contracts/index.ts';
-import { createHookSet, type Hook, type HookSet, type HookVerdict, namesOf } from '../policy/index.ts';
+import type {
+  CallContext,
+  HookRecord,
+  Identity,
+  Json,
+  JsonObject,
+  Outcome,
+  ToolDefinition,
+} from '../contracts/index.ts';
+import { createHookSet, type Hook, type HookRan, type HookSet, type HookVerdict, namesOf } from '../policy/index.ts';
 import { BridleError, compileSchema, harnessNote, isBridleError, printable } from '../tools/index.ts';
 import { isObject } from './blocks.ts';
+import type { HookListeners } from './hook-listeners.ts';
 
 /** The hooks as given, or as a set that is ready. */
 export function hookSetOf(hooks: readonly Hook[] | HookSet | undefined): Promise<HookSet> | HookSet {
@@ -15,8 +24,7 @@ export function hookSetOf(hooks: readonly Hook[] | HookSet | undefined): Promise
 export interface AgentHooksOptions {
   readonly hooks: HookSet;
   readonly who: Identity;
-  /** What hooks have to say to whoever watches. */
-  tell(text: string): void;
+  readonly listeners: Pick<HookListeners, 'tell' | 'record'>;
 }
 
 /** What a hook made of a run's input. */
@@ -35,6 +43,8 @@ export interface AfterCall {
 
 /** The hooks of an agent, by the moments of its runs. */
 export interface AgentHooks {
+  /** The same hooks, for the policy: those before calls are heard as the others are. */
+  readonly guards: HookSet;
   /** Before what a person said goes to the model; the first time in a conversation its session begins. */
   submit(conversation: string, input: Json, isResumed: boolean, signal: AbortSignal): Promise<Submitted>;
   /** After a call that ran. */
@@ -57,6 +67,8 @@ export interface EndedCall {
 }
 
 const NEVER = new AbortController().signal;
+/** Most calls of which something that hooks said before them waits for their end. */
+const MOST_WAITING = 1_000;
 
 /** Conversations whose session has begun. They outlive an agent that gives way to one with another model. */
 interface Sessions {
@@ -74,19 +86,37 @@ function sessionsOf(hooks: HookSet): Sessions {
   return fresh;
 }
 
-export function agentHooks({ hooks, who, tell }: AgentHooksOptions): AgentHooks {
+export function agentHooks({ hooks, who, listeners }: AgentHooksOptions): AgentHooks {
   const sessions = sessionsOf(hooks);
 
-  const told = (verdict: HookVerdict): HookVerdict => {
+  const told = (verdict: HookVerdict, conversation: string, callId?: string): HookVerdict => {
     const failures = verdict.reasons.filter(({ code }) => code === 'hook_failed').map(({ text }) => text);
-    for (const text of [...verdict.messages, ...failures]) {
-      try {
-        tell(text);
-      } catch {
-        // Whoever watches has no say in what happens.
-      }
-    }
+    for (const text of [...verdict.messages, ...failures]) listeners.tell(conversation, text);
+    for (const ran of verdict.ran) listeners.record(recordOf(ran, conversation, callId));
     return verdict;
+  };
+  /** What hooks said before a call, for when it is over. */
+  const before = new Map<string, AfterCall>();
+  const remember = (id: string, { contexts, stop }: HookVerdict): void => {
+    if (contexts.length === 0 && stop === undefined) return;
+    const known = before.get(id);
+    const last = known?.stop ?? stop;
+    before.set(id, { notes: [...(known?.notes ?? []), ...contexts], ...(last !== undefined && { stop: last }) });
+    for (const oldest of before.keys()) {
+      if (before.size <= MOST_WAITING) break;
+      before.delete(oldest);
+    }
+  };
+  const guards: HookSet = {
+    problems: hooks.problems,
+    has: (event) => hooks.has(event),
+    async run(event, subjects, fields, signal) {
+      const { session_id: conversation, tool_use_id: callId } = fields;
+      const verdict = await hooks.run(event, subjects, fields, signal);
+      if (typeof conversation !== 'string' || typeof callId !== 'string') return verdict;
+      remember(JSON.stringify([conversation, callId]), verdict);
+      return told(verdict, conversation, callId);
+    },
   };
   const run = async (
     event: Parameters<HookSet['run']>[0],
@@ -94,7 +124,11 @@ export function agentHooks({ hooks, who, tell }: AgentHooksOptions): AgentHooks 
     conversation: string,
     fields: JsonObject,
     signal: AbortSignal,
-  ) => told(await hooks.run(event, subjects, { session_id: conversation, agent: who.agent, ...fields }, signal));
+    callId?: string,
+  ) => {
+    const all = { session_id: conversation, agent: who.agent, ...fields };
+    return told(await hooks.run(event, subjects, all, signal), conversation, callId);
+  };
 
   const end = async (conversation: string, reason: string): Promise<void> => {
     if (!sessions.begun.delete(conversation)) return;
@@ -102,6 +136,7 @@ export function agentHooks({ hooks, who, tell }: AgentHooksOptions): AgentHooks 
   };
 
   return {
+    guards,
     async submit(conversation, input, isResumed, signal) {
       const notes: string[] = [];
       if (!sessions.begun.has(conversation)) {
@@ -123,18 +158,24 @@ export function agentHooks({ hooks, who, tell }: AgentHooksOptions): AgentHooks 
       return { kind: 'blocked', error: { code: 'prompt_blocked', message: why, hint } };
     },
     async after({ conversation, callId, name, tool, args, outcome }, signal) {
-      if (!hooks.has('PostToolUse') || !hasRun(outcome)) return { notes: [] };
+      const id = JSON.stringify([conversation, callId]);
+      const { notes: earlier, stop: ending } = before.get(id) ?? { notes: [] };
+      before.delete(id);
+      const about = `About the call of ${printable(name, { maxLength: 80 })} (${printable(callId, { maxLength: 80 })})`;
+      const noteOf = (text: string) => harnessNote(`${about}, a hook of the person you work for says: ${text}`);
+      if (!hooks.has('PostToolUse') || !hasRun(outcome)) {
+        return { notes: earlier.map(noteOf), ...(ending !== undefined && { stop: ending }) };
+      }
       const fields = { tool_name: name, tool_input: args, tool_response: responseOf(outcome), tool_use_id: callId };
-      const verdict = await run('PostToolUse', tool ? namesOf(tool) : [name], conversation, fields, signal);
+      const subjects = tool ? namesOf(tool) : [name];
+      const verdict = await run('PostToolUse', subjects, conversation, fields, signal, callId);
+      const stop = ending ?? verdict.stop;
       const said = [
+        ...earlier,
         ...verdict.reasons.filter(({ code }) => code === 'hook_deny').map(({ text }) => text),
         ...verdict.contexts,
       ];
-      const about = `About the call of ${printable(name, { maxLength: 80 })} (${printable(callId, { maxLength: 80 })})`;
-      return {
-        notes: said.map((text) => harnessNote(`${about}, a hook of the person you work for says: ${text}`)),
-        ...(verdict.stop !== undefined && { stop: verdict.stop }),
-      };
+      return { notes: said.map(noteOf), ...(stop !== undefined && { stop }) };
     },
     answering(conversation, input) {
       if (!hooks.has('Elicitation')) return input;
@@ -159,6 +200,18 @@ export function agentHooks({ hooks, who, tell }: AgentHooksOptions): AgentHooks 
     async endAll() {
       await Promise.all([...sessions.begun].map((conversation) => end(conversation, 'exit')));
     },
+  };
+}
+
+function recordOf({ event, hook, ms, answer, failed }: HookRan, conversation: string, callId?: string): HookRecord {
+  return {
+    conversation,
+    ...(callId !== undefined && { callId }),
+    event,
+    hook,
+    ms,
+    ...(answer !== undefined && { answer: { ...answer } as JsonObject }),
+    ...(failed !== undefined && { failed }),
   };
 }
 

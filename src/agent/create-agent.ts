@@ -20,6 +20,7 @@ import { ASK_USER, askUserTool } from './ask-user.ts';
 import { contentBlocks, isBlank, isBlock, isObject } from './blocks.ts';
 import { deferredRun } from './deferred-run.ts';
 import type { RunEvent, RunResult } from './events.ts';
+import { hookListeners } from './hook-listeners.ts';
 import { effectiveLimits, type RunLimits, wrongLimits } from './limits.ts';
 import { OriginBook, tracingDispatcher } from './origin-book.ts';
 import { readMessages } from './read-messages.ts';
@@ -48,14 +49,15 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
   const idempotency = options.idempotency ?? idempotencyLedger(memoryStore());
   const reader = await readerTool(results);
   const hookSet = await hookSetOf(options.hooks);
-  const policy = withHooks(await agentPolicy(options, reader.tool), hookSet);
   const who: Identity = {
     agent: options.name ?? 'agent',
     via: options.via ?? 'library',
     ...(options.user !== undefined && { user: options.user }),
     ...(options.scopes !== undefined && { scopes: options.scopes }),
   };
-  const hooks = agentHooks({ hooks: hookSet, who, tell: (text) => options.onProgress?.({ type: 'hook', text }) });
+  const listeners = hookListeners(options);
+  const hooks = agentHooks({ hooks: hookSet, who, listeners });
+  const policy = withHooks(await agentPolicy(options, reader.tool), hooks.guards);
   const own = options.tools === undefined ? [] : [functionSource(options.tools)];
   const catalog = createCatalog({
     sources: [...own, ...(options.sources ?? [])],
@@ -214,12 +216,16 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
   };
   const run = (input: string | Json[], runOptions: RunOptions = {}): Run => {
     const conversation = runOptions.conversation ?? randomUUID();
+    const leave = listeners.during(conversation, runOptions);
     const hasHooks = INPUT_HOOKS.some((event) => hookSet.has(event));
     const started = hasHooks
       ? deferredRun(hooked(input, runOptions, conversation))
       : begin(input, runOptions, conversation);
     running.add(started);
-    void started.result.then(() => running.delete(started));
+    void started.result.then(() => {
+      leave();
+      running.delete(started);
+    });
     return started;
   };
 

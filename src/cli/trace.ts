@@ -1,4 +1,4 @@
-import type { Json, QuestionRecord, TraceEvent } from '../contracts/index.ts';
+import type { HookRecord, Json, QuestionRecord, TraceEvent } from '../contracts/index.ts';
 import { listTraces, readTrace, type TraceSummary } from '../dispatch/index.ts';
 import { BridleError, printable } from '../tools/index.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
@@ -91,6 +91,13 @@ function questionLine({ server, request, answer, error }: QuestionRecord): strin
   return printable(`${server ?? 'this program'} asked (${String(method)})${words} → ${told}`, { maxLength: 400 });
 }
 
+/** How a hook went, on one line. */
+function hookLine({ event, hook, failed, answer }: HookRecord): string {
+  const said = JSON.stringify(answer ?? {});
+  const how = failed === undefined ? (said === '{}' ? 'no objection' : said) : `failed: ${failed}`;
+  return printable(`hook ${event} (${hook}) → ${how}`, { maxLength: 400 });
+}
+
 function showEvent(event: TraceEvent, steps: ReturnType<typeof stepPrinter>, style: Style, io: CommandIo): void {
   switch (event.type) {
     case 'run':
@@ -111,6 +118,9 @@ function showEvent(event: TraceEvent, steps: ReturnType<typeof stepPrinter>, sty
       return;
     case 'question':
       io.stdout.write(`${style.dim(`  ${questionLine(event.question)}`)}\n`);
+      return;
+    case 'hook':
+      io.stdout.write(`${style.dim(`  ${hookLine(event.hook)}`)}\n`);
       return;
     case 'limit':
     case 'abort':

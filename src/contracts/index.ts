@@ -27,6 +27,7 @@ export type {
   BehindRecord,
   CallOutcomeRecord,
   CallRecord,
+  HookRecord,
   IntentRecord,
   QuestionRecord,
   Recorder,

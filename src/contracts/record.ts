@@ -69,6 +69,20 @@ export interface QuestionRecord {
   readonly ms: number;
 }
 
+/** One run of a hook. `event` and `hook` are its event's name and what people know it by. */
+export interface HookRecord {
+  readonly conversation: string;
+  /** The call that it was about, where it was about one. */
+  readonly callId?: string;
+  readonly event: string;
+  readonly hook: string;
+  readonly ms: number;
+  /** What it answered; empty: it had no objection. */
+  readonly answer?: Json;
+  /** Why it gave no answer. */
+  readonly failed?: string;
+}
+
 /**
  * `intent` resolves when the record is durable if the tool's effect isn't `read`, at once if it is; `outcome` never
  * delays the answer and never throws.
@@ -78,6 +92,8 @@ export interface Recorder {
   outcome(r: CallOutcomeRecord): void;
   /** Never delays the answer and never throws. */
   question?(r: QuestionRecord): void;
+  /** Never delays anything and never throws. */
+  hook?(r: HookRecord): void;
   /** A run of an agent's loop begins; whoever wants to know of it gives what follows it. What it throws is dropped. */
   run?(r: RunRecord): RunFollower | undefined;
 }
@@ -121,5 +137,6 @@ export type TraceEvent =
   | { readonly v: 1; readonly at: number; readonly type: 'decided'; readonly intent: IntentRecord }
   | { readonly v: 1; readonly at: number; readonly type: 'end'; readonly how: string; readonly detail: Json }
   | { readonly v: 1; readonly at: number; readonly type: 'question'; readonly question: QuestionRecord }
+  | { readonly v: 1; readonly at: number; readonly type: 'hook'; readonly hook: HookRecord }
   | CallRecord
   | LoopEvent;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { LoopEvent, QuestionRecord, Recorder } from '../contracts/index.ts';
+import type { HookRecord, LoopEvent, QuestionRecord, Recorder } from '../contracts/index.ts';
 import { allRecorders, memoryRecorder, nullRecorder } from './recorders.ts';
 
 const QUESTION: QuestionRecord = {
@@ -28,6 +28,14 @@ describe('several recorders as one', () => {
     );
     all.question?.(QUESTION);
     expect(told).toEqual([QUESTION]);
+  });
+
+  test('are each told how a hook went, whatever the others do', () => {
+    const told: HookRecord[] = [];
+    const keeping: Recorder = { ...nullRecorder(), hook: (hook) => void told.push(hook) };
+    const record: HookRecord = { conversation: 'talk', event: 'SessionStart', hook: 'greet', ms: 1 };
+    allRecorders({ ...nullRecorder(), hook: broken }, memoryRecorder(), keeping).hook?.(record);
+    expect(told).toEqual([record]);
   });
 
   test('each follow a run to its end, whatever the others do', () => {

@@ -22,6 +22,9 @@ export function allRecorders(...recorders: readonly (Recorder | undefined)[]): R
     question(record) {
       for (const each of all) quietly(() => each.question?.(record));
     },
+    hook(record) {
+      for (const each of all) quietly(() => each.hook?.(record));
+    },
     run(record) {
       const followers: RunFollower[] = [];
       for (const each of all) {

@@ -19,6 +19,9 @@ export function traceLine(event: TraceEvent): string {
     const ends = answer === undefined ? {} : { answer: bounded(answer) };
     return JSON.stringify({ ...event, question: { ...event.question, request: bounded(request), ...ends } });
   }
+  if (event.type === 'hook' && event.hook.answer !== undefined) {
+    return JSON.stringify({ ...event, hook: { ...event.hook, answer: bounded(event.hook.answer) } });
+  }
   return JSON.stringify(event);
 }
 

@@ -18,6 +18,7 @@ const SHAPES: Readonly<Record<TraceEvent['type'], (event: Members) => boolean>> 
   decided: ({ intent }) => isObject(intent) && hasTexts(intent, 'callId') && isDecision(intent.decision),
   question: ({ question }) =>
     isObject(question) && hasTexts(question, 'callId', 'tool') && question.request !== undefined,
+  hook: ({ hook }) => isObject(hook) && hasTexts(hook, 'conversation', 'event', 'hook'),
   call: ({ call }) => isObject(call) && isCall(call),
   limit: ({ detail }) => detail !== undefined,
   abort: ({ detail }) => detail !== undefined,

@@ -68,6 +68,7 @@ export async function createTrace(options: TraceOptions): Promise<Trace> {
     },
     outcome: (call) => add({ v: 1, at: Date.now(), type: 'call', call }),
     question: (question) => add({ v: 1, at: Date.now(), type: 'question', question }),
+    hook: (hook) => add({ v: 1, at: Date.now(), type: 'hook', hook }),
     event: add,
     end: (how, detail) => add({ v: 1, at: Date.now(), type: 'end', how, detail }),
     lost: () => lost,

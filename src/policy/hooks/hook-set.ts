@@ -20,6 +20,8 @@ export interface HookVerdict {
   readonly messages: readonly string[];
   readonly stop?: string;
   readonly elicitation?: NonNullable<HookAnswer['elicitation']>;
+  /** How each of them went, in their order. */
+  readonly ran: readonly HookRan[];
 }
 
 /** How one hook went, for whoever records it. Times in milliseconds. */
@@ -61,7 +63,7 @@ interface Ready {
   readonly matches: HookMatcher;
 }
 
-const NOTHING: HookVerdict = { reasons: [], contexts: [], messages: [] };
+const NOTHING: HookVerdict = { reasons: [], contexts: [], messages: [], ran: [] };
 
 /** @param hooks in the order of their layers: managed, user, project, local, session */
 export async function createHookSet(hooks: readonly Hook[], options: HookSetOptions = {}): Promise<HookSet> {
@@ -199,6 +201,7 @@ function merge(event: HookEvent, hooks: readonly Hook[], ran: readonly HookRan[]
   }
   const answers = ran.flatMap(({ answer }) => (answer ? [answer] : []));
   return {
+    ran,
     reasons,
     contexts: answers.flatMap(({ context }) => (context === undefined || context === '' ? [] : [context])),
     messages: answers.flatMap(({ message }) => (message === undefined || message === '' ? [] : [message])),

@@ -3,14 +3,14 @@ import type { Json, JsonObject, Reason } from '../../contracts/index.ts';
 /**
  * The events, under the names and with the fields that people know from Claude Code's hooks.
  *
- * | event            | when                                          | what an answer may do                             |
- * |------------------|-----------------------------------------------|---------------------------------------------------|
- * | PreToolUse       | before each call is decided                   | deny, ask, allow what no rule names, change input |
- * | PostToolUse      | after a call that ran                         | tell the model something beside the result        |
- * | UserPromptSubmit | before what a person said goes to the model   | block it, add context                             |
- * | SessionStart     | when a session begins, goes on or is cleared  | add context                                       |
- * | SessionEnd       | when a session ends                           | nothing                                           |
- * | Elicitation      | before a server's question reaches the person | answer or decline it                              |
+ * | event            | when                                          | what an answer may do                                       |
+ * |------------------|-----------------------------------------------|-------------------------------------------------------------|
+ * | PreToolUse       | before each call is decided                   | deny, ask, allow what no rule names, change input, end the run, add context |
+ * | PostToolUse      | after a call that ran                         | add context, end the run                                    |
+ * | UserPromptSubmit | before what a person said goes to the model   | block it, add context                                       |
+ * | SessionStart     | when a session begins, goes on or is cleared  | add context                                                 |
+ * | SessionEnd       | when a session ends                           | nothing                                                     |
+ * | Elicitation      | before a server's question reaches the person | answer or decline it                                        |
  */
 export const HOOK_EVENTS = [
   'PreToolUse',
