@@ -233,7 +233,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     name: 'audit',
     summary: 'show who did what and why it was allowed, and prove that nobody changed it since',
-    usage: 'list | show <call> | export | verify | heads | prune --before DATE',
+    usage: 'list|show|export|verify|heads|prune',
     details:
       'show takes the id of a call, or WRITER:NUMBER as list shows it. verify goes through every chain; with heads that\n' +
       'were kept elsewhere it also notices what is missing at an end. prune removes old records and keeps a signed anchor,\n' +

@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
  * Compiles folders of `src` as they are now into a temporary package, for tests that start a program of ours in another
  * process, on a Node that can't run TypeScript. Types are not checked here.
  *
- * @param folders such as `['contracts', 'tools', 'mcp/client']`
+ * @param folders such as `['contracts', 'tools', 'mcp/client']`, each with the folders in it
  * @returns the folder that takes the place of `dist`
  */
 export async function compiled(folders: readonly string[]): Promise<string> {
@@ -18,7 +18,7 @@ export async function compiled(folders: readonly string[]): Promise<string> {
   await symlink(join(root, 'node_modules'), join(target, 'node_modules'));
   await symlink(join(root, 'package.json'), join(target, 'package.json'));
   for (const folder of folders) {
-    for (const name of await readdir(join(root, 'src', folder))) {
+    for (const name of await readdir(join(root, 'src', folder), { recursive: true })) {
       if (!name.endsWith('.ts') || name.endsWith('.test.ts')) continue;
       const { outputText } = ts.transpileModule(await readFile(join(root, 'src', folder, name), 'utf8'), {
         compilerOptions: {
