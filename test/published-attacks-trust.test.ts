@@ -49,6 +49,20 @@ describe('a repository that changes after it was trusted (CVE-2025-54136)', () =
   const rows: readonly (readonly [what: string, named: string, change: () => void])[] = [
     ['the command itself', 'CHANGED: server x', () => clone({ '.mcp.json': { mcpServers: { x: server() } } })],
     [
+      'a server that an agent was talked into writing there (CVE-2025-54135)',
+      'NEW: server z',
+      () =>
+        clone({
+          '.mcp.json': {
+            mcpServers: {
+              x: { command: 'node', args: ['server.mjs', 'link.mjs'] },
+              y: { command: 'npx', args: ['-y', '--offline', 'srv@1.0.0'] },
+              z: server(),
+            },
+          },
+        }),
+    ],
+    [
       'the script that it runs',
       'CHANGED: file server.mjs',
       () => clone({ 'server.mjs': `require('fs').writeFileSync('${mark}', '')` }),
