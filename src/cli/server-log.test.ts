@@ -32,5 +32,9 @@ test('the level is one of the known ones, or off; --quiet shows none unless it i
   expect(serverLogLevel(parsed({ quiet: true }))).toEqual({ shown: null });
   expect(serverLogLevel(parsed({ quiet: true, 'server-log-level': 'info' }))).toEqual({ asked: 'info', shown: 'info' });
   expect(serverLogLevel(parsed({ 'server-log-level': 'off' }))).toEqual({ shown: null });
+  expect(serverLogLevel(parsed({}), 'debug')).toEqual({ asked: 'debug', shown: 'debug' });
+  expect(serverLogLevel(parsed({ quiet: true }), 'debug')).toEqual({ shown: null });
+  expect(serverLogLevel(parsed({ 'server-log-level': 'error' }), 'off')).toEqual({ asked: 'error', shown: 'error' });
+  expect(serverLogLevel(parsed({}), 'off')).toEqual({ shown: null });
   expect(() => serverLogLevel(parsed({ 'server-log-level': 'loud' }))).toThrow("There is no log level 'loud'");
 });

@@ -18,10 +18,15 @@ export interface ServerLogLevel {
   readonly shown: LogLevel | null;
 }
 
-/** @throws BridleError `usage` for a level that there isn't */
-export function serverLogLevel(parsed: ParsedCommand): ServerLogLevel {
-  const said = stringOption(parsed, 'server-log-level');
-  if (said === undefined) return { shown: flag(parsed, 'quiet') ? null : DEFAULT_LEVEL };
+/**
+ * @param own what the person's `bridle.json` says; the option and `--quiet` go before it
+ * @throws BridleError `usage` for a level that there isn't
+ */
+export function serverLogLevel(parsed: ParsedCommand, own?: LogLevel | 'off'): ServerLogLevel {
+  const option = stringOption(parsed, 'server-log-level');
+  if (option === undefined && flag(parsed, 'quiet')) return { shown: null };
+  const said = option ?? own;
+  if (said === undefined) return { shown: DEFAULT_LEVEL };
   if (said === 'off') return { shown: null };
   const level = LOG_LEVELS.find((each) => each === said);
   if (level) return { asked: level, shown: level };

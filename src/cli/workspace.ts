@@ -78,7 +78,7 @@ export async function openWorkspace(
   const mode = stringOption(parsed, 'mode');
   // Before anybody is asked about trust.
   if (mode !== undefined) refuseBadFlags(compilePolicy([], { mode }).problems, mode);
-  const log = serverLogLevel(parsed);
+  serverLogLevel(parsed);
   const name = stringOption(parsed, 'agent');
   const project = await loadProject({
     cwd: io.cwd,
@@ -91,6 +91,7 @@ export async function openWorkspace(
     ...(name !== undefined && { agent: name }),
     ...(prompter && { askTrust: trustPrompt(prompter) }),
   });
+  const log = serverLogLevel(parsed, project.serverLog);
   const agent = agentNamed(name, project);
   const modeInForce = modeFor(agent, project.mode);
   const rules = compilePolicy(project.layers, {

@@ -136,3 +136,16 @@ describe('readBridleFile', () => {
     expect(read('{"mcpServers": {}}').warnings[0]?.text).toContain('.mcp.json');
   });
 });
+
+describe('serverLog', () => {
+  test('is a level or off, of the user alone', () => {
+    expect(read('{"serverLog": "info"}').serverLog).toBe('info');
+    expect(read('{"serverLog": "off"}').serverLog).toBe('off');
+    for (const odd of ['"loud"', '3', 'null']) {
+      expect(read(`{"serverLog": ${odd}}`).serverLog).toBeUndefined();
+      expect(codes(`{"serverLog": ${odd}}`)).toEqual(['odd_value']);
+    }
+    expect(read('{"serverLog": "debug"}', 'project').serverLog).toBeUndefined();
+    expect(codes('{"serverLog": "debug"}', 'project')).toEqual(['server_log_in_project']);
+  });
+});

@@ -16,6 +16,7 @@ import { jsonOf, type Member, membersOf, type TreeReader, treeReader, warnUnknow
 import { type HookEntries, readHookEntries } from './hooks/hook-entry.ts';
 import { nearestKey } from './nearest-key.ts';
 import { readSamplingKey } from './read-sampling.ts';
+import { readServerLog, type ServerLogSetting } from './read-server-log.ts';
 import type { SamplingBudget } from './sampling.ts';
 
 /** How the facts of a call are had before it is approved, as `bridle.json` maps it. */
@@ -38,6 +39,8 @@ export interface BridleFile {
   /** What each server may use of the model. Only the user's own file may set it. */
   readonly sampling: ReadonlyMap<string, SamplingBudget>;
   readonly approvals: ApprovalSettings;
+  /** Only the user's own file may set it. */
+  readonly serverLog?: ServerLogSetting;
   readonly audit?: AuditWords;
   /** Commands behind events. */
   readonly hooks: HookEntries;
@@ -57,6 +60,7 @@ export function readBridleFile(file: ConfigFile, owner: 'user' | 'project'): Bri
   warnUnknownKeys(reader, top, BRIDLE_KEYS, 'this file', FOREIGN_BRIDLE_KEYS);
   const rules = readPermissions(reader, file);
   const mode = readMode(reader, top.get('mode')?.value, owner);
+  const serverLog = readServerLog(reader, top.get('serverLog')?.value, owner);
   const audit = readAuditSettings(reader, top.get('audit')?.value, owner);
   return {
     permissions: rules.permissions,
@@ -70,6 +74,7 @@ export function readBridleFile(file: ConfigFile, owner: 'user' | 'project'): Bri
     sampling: readSamplingKey(reader, top.get('sampling')?.value, owner),
     ...(mode !== undefined && { mode }),
     approvals: readApprovalSettings(reader, top.get('approvals')?.value),
+    ...(serverLog !== undefined && { serverLog }),
     ...(audit && { audit }),
     warnings: reader.warnings,
   };

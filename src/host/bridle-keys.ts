@@ -8,6 +8,7 @@ export const BRIDLE_KEYS = [
   'sampling',
   'approvals',
   'audit',
+  'serverLog',
 ] as const;
 export const PERMISSION_KEYS = ['allow', 'ask', 'deny', 'from'] as const;
 export const SAMPLING_KEYS = ['servers'] as const;

@@ -71,6 +71,8 @@ export interface Project {
   readonly layers: readonly PolicyLayer[];
   /** Undefined: nobody chose one. */
   readonly mode?: string;
+  /** From which level on servers' log messages are asked for and shown; undefined: nobody said. */
+  readonly serverLog?: NonNullable<BridleFile['serverLog']>;
   readonly previews: readonly PreviewMapping[];
   /** What each server may use of the model, by key. */
   readonly sampling: ReadonlyMap<string, SamplingBudget>;
@@ -162,12 +164,13 @@ export async function loadProject(options: LoadProjectOptions): Promise<Project>
   ];
   const lured = trusted ? [] : await namedFiles(everywhere, root, variables);
   const started = await startable(groups, { trusted, lured, off, variables, root });
-  const { mode } = rules;
+  const { mode, serverLog } = rules;
   return {
     root,
     ...started,
     layers,
     ...(mode !== undefined && { mode }),
+    ...(serverLog !== undefined && { serverLog }),
     previews: previewMappings(rules.previews, trusted ? (read.bridle?.previews ?? []) : []),
     sampling: rules.sampling,
     agents: settleAgents(agents, (agent) => {

@@ -30,6 +30,18 @@ function put(path: string, value: unknown): void {
 const load = (more: { readonly mode?: string; readonly allow?: readonly string[] } = {}) =>
   loadProject({ cwd: root, stateDir: join(base, 'state'), trustProject: true, ...places().options, ...more });
 
+test('the log level of servers is the administrator’s, else the one of this folder, else the user’s', async () => {
+  const { managed, user, local } = places();
+  for (const [path, serverLog] of [
+    [user, 'debug'],
+    [local, 'info'],
+    [managed, 'off'],
+  ] as const) {
+    put(path, { serverLog });
+    expect((await load()).serverLog).toBe(serverLog);
+  }
+});
+
 describe('layers', () => {
   test('rules come from the managed, user, local and project files and the command line, in that order', async () => {
     const { managed, user, local, project } = places();

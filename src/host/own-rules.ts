@@ -21,6 +21,7 @@ export interface OwnRules {
   readonly from: BridleFile['from'];
   readonly hooks: Readonly<Partial<Record<(typeof SCOPES)[number], BridleFile['hooks']>>>;
   readonly approvals: ApprovalSettings;
+  readonly serverLog?: NonNullable<BridleFile['serverLog']>;
   /** The mode in force. */
   readonly mode?: string;
   readonly audit: readonly AuditWords[];
@@ -53,6 +54,7 @@ export async function readOwnRules(
   }
   const managed = read.get('managed')?.mode;
   const mode = managed ?? askedMode ?? read.get('local')?.mode ?? read.get('user')?.mode;
+  const [serverLog] = [...ORDER].reverse().flatMap((scope) => read.get(scope)?.serverLog ?? []);
   const warnings = [...read.values()].flatMap((rules) => rules.warnings);
   if (managed !== undefined && askedMode !== undefined && askedMode !== managed) {
     const text = `The mode "${askedMode}" doesn't count: an administrator set "${managed}" for this machine.`;
@@ -67,6 +69,7 @@ export async function readOwnRules(
     sampling: new Map(ORDER.flatMap((scope) => [...(read.get(scope)?.sampling ?? [])])),
     approvals: Object.assign({}, ...ORDER.map((scope) => read.get(scope)?.approvals)),
     ...(mode !== undefined && { mode }),
+    ...(serverLog !== undefined && { serverLog }),
     audit: [...read.values()].flatMap(({ audit }) => audit ?? []),
     managedAudit: read.get('managed')?.audit,
     warnings,
