@@ -28,6 +28,13 @@ export interface HttpOptions {
   readonly capabilities?: JsonObject;
   /** From which level on the server is asked for its log messages. Default: it decides itself. */
   readonly logLevel?: LogLevel;
+  /**
+   * After how much silence of a stream of notifications the server is asked whether it is there, in milliseconds. Default
+   * 60,000.
+   */
+  readonly silenceMs?: number;
+  /** How long its answer to that is waited for, in milliseconds; then the stream is opened anew. Default 30,000. */
+  readonly probeMs?: number;
   /** Answers a server's request that belongs to no running call. */
   readonly input?: (request: RawJson) => Promise<Json>;
 }
@@ -61,6 +68,8 @@ export interface HttpConnection extends Connection {
 }
 
 const START_MS = 30_000;
+const SILENCE_MS = 60_000;
+const PROBE_MS = 30_000;
 /** Pauses before a server that is out of order for a moment is tried again, at the start. */
 const START_PAUSES_MS = [300, 1000] as const;
 
@@ -113,6 +122,8 @@ export function connectHttp(server: HttpServer, options: HttpOptions = {}): Http
       maxFrameBytes: server.maxFrameBytes ?? MAX_FRAME_BYTES,
       capabilities: options.capabilities ?? {},
       noise,
+      silenceMs: options.silenceMs ?? SILENCE_MS,
+      probeMs: options.probeMs ?? PROBE_MS,
       stray() {
         stray += 1;
       },

@@ -21,6 +21,10 @@ export interface HttpPlan {
   stray(): void;
   notification(method: string, params: RawJson): void;
   input?(request: RawJson): Promise<Json>;
+  /** After how much silence of a stream of notifications the server is asked whether it is there. Milliseconds. */
+  readonly silenceMs: number;
+  /** How long its answer to that is waited for. Milliseconds. */
+  readonly probeMs: number;
   /** Changes may have been told to nobody. */
   missed(): void;
   /** The link is of no use any more. */

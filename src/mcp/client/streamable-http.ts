@@ -11,6 +11,7 @@ import { headersFor, headerValue, type ParamHeader, paramHeaders } from './param
 import { MODERN_REVISION } from './protocol.ts';
 import { retryAfterMs } from './retry-after.ts';
 import { type Outgoing, Session } from './session.ts';
+import { watchSilence } from './silence.ts';
 import { type SseReader, sseReader } from './sse.ts';
 
 const ACCEPT = 'application/json, text/event-stream';
@@ -50,6 +51,9 @@ export class StreamableHttp {
   #all = new AbortController();
   #listening = new AbortController();
   #notices: Promise<unknown> = Promise.resolve();
+  #probe: Promise<boolean> | null = null;
+  /** The last time it was asked, nothing answered. */
+  #isGone = false;
   #stopped: Promise<void> | null = null;
 
   constructor(plan: HttpPlan) {
@@ -150,7 +154,9 @@ export class StreamableHttp {
     this.#exchanges.set(id, exchange);
     const ended = () => exchange.abort();
     this.#all.signal.addEventListener('abort', ended, { once: true });
-    void this.#exchange(id, text, message, exchange.signal)
+    const isSubscription = message.method === 'subscriptions/listen';
+    void (isSubscription ? this.#subscribe : this.#exchange)
+      .call(this, id, text, message, exchange.signal)
       .catch((error: unknown) => {
         const known = error instanceof McpError ? error : lost(this.#plan.subject, String(error));
         this.session.fail(id, known);
@@ -204,7 +210,44 @@ export class StreamableHttp {
     return this.#plan.client.send({ method: 'POST', headers, body: text, signal, background });
   }
 
-  async #exchange(id: number, text: string, message: Outgoing, signal: AbortSignal): Promise<void> {
+  #silence(dead: () => void) {
+    return watchSilence(this.#plan.silenceMs, () => this.#isThere(), dead);
+  }
+
+  /** One that stands where nothing answers would be silent for ever: after such a silence, something has to answer first. */
+  async #answering(signal: AbortSignal): Promise<void> {
+    let wait = MIN_RETRY_MS;
+    while (this.#isGone && !(await this.#isThere()) && !signal.aborted) {
+      await pause(wait, signal);
+      wait = Math.min(wait * 2, MAX_RETRY_MS);
+    }
+  }
+
+  async #subscribe(id: number, text: string, message: Outgoing, signal: AbortSignal): Promise<void> {
+    await this.#answering(signal);
+    const { subject } = this.#plan;
+    const silence = this.#silence(() => this.session.fail(id, lost(subject, 'nothing answers there any more')));
+    await this.#exchange(id, text, message, signal, silence.heard).finally(silence.stop);
+  }
+
+  /** Whether anything answers, whatever it says. One question at a time, for all streams. */
+  #isThere(): Promise<boolean> {
+    const limits = { idleMs: this.#plan.probeMs, hardMs: this.#plan.probeMs };
+    this.#probe ??= this.session
+      .request(this.#modern ? 'server/discover' : 'ping', {}, limits, { housekeeping: true })
+      .then(
+        () => true,
+        (error) => error instanceof McpError && (error.rpc !== undefined || error.status !== undefined),
+      )
+      .then((isThere) => {
+        this.#probe = null;
+        this.#isGone = !isThere;
+        return isThere;
+      });
+    return this.#probe;
+  }
+
+  async #exchange(id: number, text: string, message: Outgoing, signal: AbortSignal, heard?: () => void): Promise<void> {
     const { subject, maxFrameBytes } = this.#plan;
     const method = message.method ?? '';
     const inSession = !this.#modern && this.#sessionId !== undefined && method !== 'initialize';
@@ -224,7 +267,7 @@ export class StreamableHttp {
     if (method === 'initialize' && typeof given === 'string') this.#sessionId = given;
     const type = contentType(answer.headers);
     if (type === 'text/event-stream') {
-      await this.#stream(id, answer.body, signal);
+      await this.#stream(id, answer.body, signal, heard);
       return;
     }
     if (type === undefined || !/[/+]json$/.test(type)) {
@@ -243,13 +286,13 @@ export class StreamableHttp {
   }
 
   /** Reads the stream of one request, also over several connections, until its answer is there. */
-  async #stream(id: number, first: Readable, signal: AbortSignal): Promise<void> {
+  async #stream(id: number, first: Readable, signal: AbortSignal, heard?: () => void): Promise<void> {
     const { subject } = this.#plan;
     let lastId: string | undefined;
     let retryMs: number | undefined;
     for (let body: Readable | null = first; body; ) {
       const reader = this.#reader(id);
-      const why = await this.#read(body, reader);
+      const why = await this.#read(body, reader, heard);
       if (!this.session.waits(id)) return;
       lastId = reader.lastId ?? lastId;
       retryMs = reader.retryMs ?? retryMs;
@@ -271,10 +314,11 @@ export class StreamableHttp {
   }
 
   /** @returns why the stream ended */
-  async #read(body: Readable, reader: SseReader): Promise<string> {
+  async #read(body: Readable, reader: SseReader, heard?: () => void): Promise<string> {
     const { subject, maxFrameBytes } = this.#plan;
     try {
       for await (const chunk of body) {
+        heard?.();
         if (reader.push(chunk as Buffer)) continue;
         body.destroy();
         throw answerTooLarge(subject, maxFrameBytes);
@@ -312,18 +356,23 @@ export class StreamableHttp {
     let wait = RETRY_MS;
     let stood = false;
     while (!signal.aborted) {
+      await this.#answering(signal);
       const from = Date.now();
-      const answer = await this.#get(signal, lastId, true).catch(() => null);
+      const attempt = new AbortController();
+      const silence = this.#silence(() => attempt.abort());
+      const until = AbortSignal.any([signal, attempt.signal]);
+      const answer = await this.#get(until, lastId, true).catch(() => null);
       let asked: number | undefined;
       if (answer && isStream(answer)) {
         // Without ids to go on from, what was told in between is lost.
         if (stood && lastId === undefined) this.#plan.missed();
         stood = true;
         const reader = this.#reader();
-        await this.#read(answer.body, reader).catch(() => '');
+        await this.#read(answer.body, reader, silence.heard).catch(() => '');
         lastId = reader.lastId ?? lastId;
         asked = reader.retryMs;
       } else if (answer) {
+        silence.stop();
         answer.body.destroy();
         // Before there was a stream, 404 is how some servers say that they have none.
         if (answer.status === 404 && stood && this.#sessionId !== undefined) {
@@ -332,6 +381,7 @@ export class StreamableHttp {
         }
         if (answer.status < 500 && answer.status !== 408 && answer.status !== 429) return;
       }
+      silence.stop();
       if (Date.now() - from >= STOOD_MS) wait = RETRY_MS;
       await pause(Math.max(asked ?? wait, MIN_RETRY_MS), signal);
       wait = Math.min(wait * 2, MAX_RETRY_MS);
