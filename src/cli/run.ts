@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type Agent, type AgentOptions, createAgent, type RunResult } from '../agent/index.ts';
-import type { Model, Reason } from '../contracts/index.ts';
+import type { Json, Model, Reason } from '../contracts/index.ts';
 import { allRecorders, createTrace, refuseAsker, type Trace } from '../dispatch/index.ts';
 import { type AgentFile, terminalAsker } from '../host/index.ts';
 import { resolveModel } from '../models/index.ts';
@@ -50,6 +50,7 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
     const inbox = approvalInbox(io, workspace.project.root, state);
     const audit = await openAudit(workspace, io, { agent: name, via: 'terminal' });
     let trace: Trace | undefined;
+    let hasEnd = false;
     try {
       const { model, isDefault } = await modelFor(workspace.agent, chosen);
       if (isDefault && !quiet) {
@@ -108,6 +109,8 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
         note: (text) => !quiet && io.stderr.write(`${style.dim(text)}\n`),
       }).compose(task, signal);
       if (said.label) trace.event(said.label);
+      // From here on the agent writes how it ended.
+      hasEnd = true;
       const result = await agent.run(said.content, { signal }).result;
       await agent.endSession(result.conversation, 'exit');
       await agent.close();
@@ -117,6 +120,9 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
       const waiting = await inbox.pending(result.parked?.map(({ approval }) => approval) ?? []);
       if (waiting > 0) tellWaiting(waiting, result, io);
       return waiting > 0 && (result.end === 'answered' || result.end === 'asked') ? EXIT.waiting : EXIT[result.end];
+    } catch (error) {
+      if (!hasEnd) trace?.end(signal.aborted ? 'aborted' : 'failed', notBegun(error));
+      throw error;
     } finally {
       await trace?.close();
       await audit.close();
@@ -124,6 +130,14 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
       await workspace.close();
     }
   }, io);
+}
+
+/** The end of a run that failed before the model was asked anything, in the shape of other ends. */
+function notBegun(error: unknown): Json {
+  const code = isBridleError(error) ? error.code : 'internal';
+  const message = error instanceof Error ? error.message : String(error);
+  const usage = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
+  return { text: '', turns: 0, calls: 0, usage, error: { code, message } };
 }
 
 /** What happens to a question that nothing stored answers. */

@@ -28,8 +28,10 @@ export type SourceResult =
 export interface InputOrigin {
   readonly callId: string;
   readonly server: ServerRef | null;
-  /** The tool whose call it belongs to, as its server spells it. */
+  /** The tool whose call it belongs to, as its server spells it; or what else of the server `part` says. */
   readonly tool: string;
+  /** What `tool` names, where it isn't a tool: the address of a resource that is read, a prompt. */
+  readonly part?: 'resource' | 'prompt';
   /** Aborted when the call is cancelled while the request stands. */
   readonly signal: AbortSignal;
 }

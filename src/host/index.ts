@@ -9,7 +9,7 @@ export type { AuditSettings } from './audit-settings.ts';
 export { parseJsonc } from './config-tree.ts';
 export { type ComposedInput, composeInput } from './content/compose-input.ts';
 export { contentWatch } from './content/content-watch.ts';
-export { choosePrompt, readSlash } from './content/slash-prompt.ts';
+export { choosePrompt, givenArguments, readSlash } from './content/slash-prompt.ts';
 export { findMentions } from './content/find-mentions.ts';
 export { resourceTools } from './content/resource-tools.ts';
 export type { TrustItem, TrustRequest } from './describe-trust.ts';

@@ -43,3 +43,32 @@ test('Tab completes servers, addresses, names, files, prompts and their argument
   expect(await found('ada@do')).toBeUndefined();
   await rm(root, { recursive: true });
 });
+
+test('Tab completes an argument by its name, knowing the others', async () => {
+  const asked: unknown[] = [];
+  const styles = (value: string, { known }: { readonly known: Readonly<Record<string, string>> }) => {
+    asked.push({ ...known });
+    return ['markdown', 'plain'].filter((style) => style.startsWith(value));
+  };
+  const prompt = definePrompt({
+    name: 'format',
+    arguments: [
+      { name: 'id', complete: completing },
+      { name: 'style', complete: styles },
+    ],
+    messages: () => 'x',
+  });
+  const server = { key: 'docs', scope: 'project', fingerprint: 'd', trustAnnotations: false } as const;
+  const catalog = createContentCatalog({ sources: [contentSource({ server, prompts: [prompt] })] });
+  await catalog.refresh();
+  const where = { catalog, root: tmpdir(), who: { agent: 'main', via: 'terminal' } as const };
+  const found = async (line: string) => (await completeContent(line, where))?.[0];
+  expect(await found('/format id=re')).toEqual(['id=report.pdf']);
+  expect(await found('/format sty')).toEqual(['style=']);
+  expect(await found('/format style=')).toEqual(['style=markdown', 'style=plain']);
+  expect(await found('/format style=plain pl')).toEqual(['plan.md']);
+  expect(await found('/format "my plan" m')).toEqual(['markdown']);
+  expect(await found('/format id=plan.md style=m')).toEqual(['style=markdown']);
+  expect(await found('/format plan.md plain more')).toBeUndefined();
+  expect(asked).toEqual([{}, { id: 'my plan' }, { id: 'plan.md' }]);
+});

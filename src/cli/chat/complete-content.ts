@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { ContentCatalog } from '../../catalog/index.ts';
 import { expandTemplate, templateVariables } from '../../content/index.ts';
 import type { Identity } from '../../contracts/index.ts';
-import { choosePrompt } from '../../host/index.ts';
+import { choosePrompt, givenArguments } from '../../host/index.ts';
 import { printable } from '../../tools/index.ts';
 
 export interface ContentCompletion {
@@ -86,10 +86,18 @@ async function prompted(line: string, { catalog, who }: ContentCompletion): Prom
   }
   const [, name = '', before = '', part = ''] = /^\/(\S+)[ \t]+(?:(.*)[ \t])?(\S*)$/.exec(line) ?? [];
   const found = choosePrompt(name, catalog, who);
-  const argument = found?.prompt.arguments[before.trim() === '' ? 0 : before.trim().split(/\s+/).length];
-  if (!found || !argument) return null;
+  if (!found) return null;
+  const names = found.prompt.arguments.map((argument) => argument.name);
+  const { values: known, open } = givenArguments(found.prompt, before);
+  const named = names.find((one) => part.startsWith(`${one}=`));
+  const argument = named ?? open[0];
+  if (argument === undefined) return null;
+  const start = named === undefined ? '' : `${named}=`;
   const ref = { type: 'prompt', name: found.prompt.name } as const;
-  const asked = { name: argument.name, value: part };
-  const { values } = await found.source.complete(ref, asked, {}, AbortSignal.timeout(WAIT_MS), who);
-  return [[...values], part];
+  const asked = { name: argument, value: part.slice(start.length) };
+  const others = Object.fromEntries(Object.entries(known).filter(([one]) => one !== argument));
+  const { values } = await found.source.complete(ref, asked, others, AbortSignal.timeout(WAIT_MS), who);
+  // Where one is begun by its name, the names that are left are offered, too.
+  const left = named === undefined && part !== '' ? open.map((one) => `${one}=`) : [];
+  return [[...values.map((value) => `${start}${value}`), ...left], part];
 }

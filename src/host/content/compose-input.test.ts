@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ContentCatalog } from '../../catalog/index.ts';
 import { definePrompt, defineResource, defineResourceTemplate } from '../../content/index.ts';
-import type { JsonObject } from '../../contracts/index.ts';
-import { embeddedResource, image, promptNote, ToolFailure } from '../../tools/index.ts';
+import type { CallContext, JsonObject, SourceResult } from '../../contracts/index.ts';
+import { embeddedResource, image, promptNote, rawFrom, ToolFailure } from '../../tools/index.ts';
 import { type ComposeOptions, composeInput } from './compose-input.ts';
 import { CONTENT_NOTICE } from './content-block.ts';
 import { contentWatch } from './content-watch.ts';
@@ -72,6 +72,63 @@ function docs() {
     },
   });
 }
+
+/** A server that wants to know more before it gives anything, as revision 2026-07-28 lets it. */
+async function asking() {
+  const question = { method: 'elicitation/create', params: { message: 'Which?', requestedSchema: { type: 'object' } } };
+  const told: unknown[] = [];
+  const { catalog, sources } = await catalogOf({
+    asks: {
+      resources: [defineResource({ uri: 'asks://a', name: 'a', read: () => '' })],
+      prompts: [definePrompt({ name: 'p', messages: () => '' })],
+    },
+  });
+  const [source] = sources;
+  if (!source) throw new Error('no source');
+  const leg = async (ctx: CallContext, result: JsonObject): Promise<SourceResult> => {
+    if (ctx.answers) {
+      told.push(ctx.answers);
+      return { kind: 'result', raw: rawFrom(result), isError: false };
+    }
+    return { kind: 'input_required', requests: rawFrom({ which: question }), state: 's' };
+  };
+  Object.assign(source, {
+    read: (uri: string, ctx: CallContext) => leg(ctx, { contents: [{ uri, text: 'Answered.' }] }),
+    prompt: (_name: string, _args: object, ctx: CallContext) =>
+      leg(ctx, { messages: [{ role: 'user', content: { type: 'text', text: 'Answered.' } }] }),
+  });
+  return { catalog, told };
+}
+
+test.each([
+  ['@asks:asks://a', { part: 'resource', tool: 'asks://a' }],
+  ['/asks:p', { part: 'prompt', tool: 'p' }],
+])(
+  '%s, whose server asks first, is answered by the host, who knows where the question comes from',
+  async (text, of) => {
+    const { catalog, told } = await asking();
+    const origins: unknown[] = [];
+    const input = async (_request: unknown, from?: object) => {
+      origins.push(from);
+      return { action: 'accept', content: { which: 'one' } };
+    };
+    const caller = { who: WHO, signal: new AbortController().signal, input };
+    const { content } = await composing(catalog, { caller })(text);
+    expect(JSON.stringify(content)).toContain('Answered.');
+    expect(told).toEqual([{ responses: { which: { action: 'accept', content: { which: 'one' } } }, state: 's' }]);
+    expect(origins).toMatchObject([{ server: { key: 'asks' }, ...of }]);
+  },
+);
+
+test('a question that nobody takes, or that fails, is an error, and nothing is sent', async () => {
+  const { catalog } = await asking();
+  await expect(composing(catalog)('@asks:asks://a')).rejects.toEqual(coded('content_not_read', /asks for more/));
+  const input = () => Promise.reject(new Error('not here'));
+  const caller = { who: WHO, signal: new AbortController().signal, input };
+  await expect(composing(catalog, { caller })('@asks:asks://a')).rejects.toEqual(
+    coded('content_not_read', /did not get it: not here/),
+  );
+});
 
 function composing(catalog: ContentCatalog, more: Partial<ComposeOptions> = {}) {
   const caller = { who: WHO, signal: new AbortController().signal };

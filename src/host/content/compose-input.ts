@@ -1,11 +1,12 @@
 import type { FoundPrompt, FoundResource } from '../../catalog/index.ts';
 import type { JsonObject, LoopEvent, PromptArgument } from '../../contracts/index.ts';
 import { BridleError, harnessNote, printable, promptNote } from '../../tools/index.ts';
+import { answered } from './answered.ts';
 import { CONTENT_NOTICE, type ContentPiece, checkTogether, contentBlock } from './content-block.ts';
 import { type ContentCaller, type ContentPlaces, keyOf } from './content-places.ts';
 import { findMentions } from './find-mentions.ts';
 import { promptBlocks } from './prompt-blocks.ts';
-import { contextFor, resultOf } from './read-resource.ts';
+import { resultOf } from './read-resource.ts';
 import { resolveMention } from './resolve-mention.ts';
 import { choosePrompt, fillPrompt, readSlash } from './slash-prompt.ts';
 
@@ -55,7 +56,9 @@ async function ofPrompt(
   const key = keyOf(source);
   const { values, said } = await completed(found, rest, options);
   const label = `/${key}:${prompt.name}`;
-  const answer = resultOf(await source.prompt(prompt.name, values, contextFor(options.caller)), label);
+  const part = { part: 'prompt', tool: prompt.name } as const;
+  const asked = answered(source.server, part, options.caller, (ctx) => source.prompt(prompt.name, values, ctx));
+  const answer = resultOf(await asked, label);
   const { blocks, pieces } = promptBlocks(answer, key, prompt.name);
   checkTogether(blocks);
   const from = { server: key, prompt: prompt.name, arguments: { ...values } };

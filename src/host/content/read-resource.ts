@@ -1,19 +1,12 @@
-import { randomUUID } from 'node:crypto';
 import type { FoundResource } from '../../catalog/index.ts';
-import type { CallContext, Json, JsonObject, SourceResult } from '../../contracts/index.ts';
+import type { Json, JsonObject, SourceResult } from '../../contracts/index.ts';
 import { BridleError, printable } from '../../tools/index.ts';
+import { answered } from './answered.ts';
 import type { ContentPiece } from './content-block.ts';
 import { type ContentCaller, keyOf, resourceLabel } from './content-places.ts';
 
-/** Longest silence and longest time of a read, in milliseconds. */
-const IDLE_MS = 60_000;
-const HARD_MS = 120_000;
 /** Parts of one resource that are taken. */
 const MOST_PARTS = 50;
-
-export function contextFor({ who, signal, input }: ContentCaller): CallContext {
-  return { callId: randomUUID(), who, signal, idleMs: IDLE_MS, hardMs: HARD_MS, ...(input && { input }) };
-}
 
 /**
  * Reads a resource.
@@ -24,7 +17,8 @@ export function contextFor({ who, signal, input }: ContentCaller): CallContext {
 export async function readResource(resource: FoundResource, caller: ContentCaller): Promise<readonly ContentPiece[]> {
   const { source, uri } = resource;
   const label = resourceLabel(resource);
-  const result = resultOf(await source.read(uri, contextFor(caller)), label);
+  const asked = answered(source.server, { part: 'resource', tool: uri }, caller, (ctx) => source.read(uri, ctx));
+  const result = resultOf(await asked, label);
   const contents = isObject(result) && Array.isArray(result.contents) ? result.contents : [];
   const pieces = contents.slice(0, MOST_PARTS).flatMap((part) => pieceOf(part, keyOf(source), uri) ?? []);
   if (pieces.length > 0) return pieces;

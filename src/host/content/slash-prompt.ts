@@ -56,18 +56,16 @@ function ambiguous(name: string, candidates: readonly FoundPrompt[]): BridleErro
 interface Word {
   readonly key?: string;
   readonly value: string;
-  /** Where it begins in the text. */
-  readonly at: number;
 }
 
 const WORD = /(?:([^\s"'=]+)=)?(?:"([^"]*)"|'([^']*)')(?=\s|$)|([^\s"'=]+)=(\S*)|(\S+)/g;
 
-export function splitWords(text: string): readonly Word[] {
+function splitWords(text: string): readonly Word[] {
   return [...text.matchAll(WORD)].map((match) => {
     const [, key, double, single, plainKey, plainValue, plain = ''] = match;
     const value = double ?? single ?? plainValue ?? plain;
     const named = key ?? plainKey;
-    return { value, at: match.index, ...(named !== undefined && { key: named }) };
+    return { value, ...(named !== undefined && { key: named }) };
   });
 }
 
@@ -77,6 +75,37 @@ export interface FilledPrompt {
   readonly missing: readonly PromptArgument[];
 }
 
+/** What is known of a prompt's arguments while they are still being written. */
+export interface GivenArguments {
+  readonly values: Readonly<Record<string, string>>;
+  /** Names of those that have no value yet, in their order. */
+  readonly open: readonly string[];
+}
+
+/** Arguments as far as they are written: never throws, and words that are too many count for nothing. */
+export function givenArguments(prompt: PromptDefinition, text: string): GivenArguments {
+  const { values, plain } = sorted(prompt, text);
+  const names = prompt.arguments.map(({ name }) => name).filter((name) => !Object.hasOwn(values, name));
+  for (const word of plain) {
+    const name = names.shift();
+    if (name !== undefined) values[name] = word;
+  }
+  return { values, open: names };
+}
+
+/** The words that name their argument, and the others. */
+function sorted(prompt: PromptDefinition, text: string) {
+  const values: Record<string, string> = Object.create(null);
+  const names = new Set(prompt.arguments.map(({ name }) => name));
+  const plain: string[] = [];
+  for (const { key, value } of splitWords(text)) {
+    if (key === undefined) plain.push(value);
+    else if (names.has(key)) values[key] = value;
+    else plain.push(`${key}=${value}`);
+  }
+  return { values, plain };
+}
+
 /**
  * Fills a prompt's arguments: `key=value` where the prompt has such an argument, the others in their order. For a prompt
  * of one argument all words belong to it.
@@ -84,21 +113,14 @@ export interface FilledPrompt {
  * @throws BridleError `prompt_arguments_invalid` when there are more than it takes
  */
 export function fillPrompt(prompt: PromptDefinition, text: string): FilledPrompt {
-  const values: Record<string, string> = Object.create(null);
-  const names = new Set(prompt.arguments.map(({ name }) => name));
-  const plain: { readonly text: string; readonly at: number }[] = [];
-  for (const { key, value, at } of splitWords(text)) {
-    if (key === undefined) plain.push({ text: value, at });
-    else if (names.has(key)) values[key] = value;
-    else plain.push({ text: `${key}=${value}`, at });
-  }
+  const { values, plain } = sorted(prompt, text);
   const open = prompt.arguments.filter(({ name }) => !Object.hasOwn(values, name));
   const [only] = prompt.arguments;
   if (only && open.length === 1 && prompt.arguments.length === 1 && plain.length > 1) {
     values[only.name] = text.trim();
   } else {
     if (plain.length > open.length) throw tooMany(prompt, text);
-    for (const [at, word] of plain.entries()) values[open[at]?.name ?? ''] = word.text;
+    for (const [at, word] of plain.entries()) values[open[at]?.name ?? ''] = word;
   }
   return { values, missing: prompt.arguments.filter(({ name, required }) => required && !values[name]) };
 }

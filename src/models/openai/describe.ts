@@ -47,12 +47,20 @@ function describeDocument(block: JsonObject): string {
   const about = context === '' ? '' : `\n${context}`;
   const { source } = block;
   if (!isObject(source)) return `[${name}]${about}`;
-  if (source.type === 'text') return `[${name}]${about}\n${stringOf(source.data)}`;
+  if (source.type === 'text') return enclosed(name, about, [stringOf(source.data)]);
   if (source.type === 'content') {
     const content = typeof source.content === 'string' ? [source.content] : arrayOf(source.content).map(describeBlock);
-    return [`[${name}]${about}`, ...content].join('\n');
+    return enclosed(name, about, content);
   }
   return `[${name}, ${sourceInWords(source)}; this endpoint takes no such documents, so its content is not shown]${about}`;
+}
+
+/** Where blocks are all one text, a document's end is said, so that what follows isn't taken for a part of it. */
+function enclosed(name: string, about: string, content: readonly string[]): string {
+  const end = `[end of ${name}]`;
+  // The document itself can't say that it ends.
+  const inside = content.map((text) => text.replace(/\[(?=\s*end\s+of\s+document)/gi, '&#91;'));
+  return [`[${name}]${about}`, ...inside, end].join('\n');
 }
 
 function sourceInWords(source: Json | undefined): string {
