@@ -117,7 +117,7 @@ async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number>
         ChatSession.open({ agent, dir, project: root }, model),
       );
       session = opened;
-      audit.listed(opened.agent);
+      audit.follow({ agent: () => opened.agent, policy, version: rules.version });
       wait.over();
       workspace.lend(() => opened.agent.model);
       signal.throwIfAborted();
@@ -220,7 +220,8 @@ async function inPipe(parsed: ParsedCommand, io: CommandIo): Promise<number> {
       );
       session = opened;
       workspace.lend(() => opened.agent.model);
-      audit.listed(session.agent);
+      const { policy, version } = workspace.compiled;
+      audit.follow({ agent: () => opened.agent, policy, version: () => version });
       signal.throwIfAborted();
       void workspace.content.refresh(signal);
       const { catalog } = opened.agent;

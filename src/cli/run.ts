@@ -88,7 +88,8 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
         },
       };
       const agent = await closingOnAbort(signal, workspace.close, () => createAgent(options));
-      audit.listed(agent);
+      const { policy, version } = workspace.compiled;
+      audit.follow({ agent: () => agent, policy, version: () => version });
       // Servers that were stopped have no problem of their own.
       if (!signal.aborted) {
         const readiness = agent.catalog.readiness();
