@@ -220,8 +220,7 @@ async function inPipe(parsed: ParsedCommand, io: CommandIo): Promise<number> {
       );
       session = opened;
       workspace.lend(() => opened.agent.model);
-      const { policy, version } = workspace.compiled;
-      audit.follow({ agent: () => opened.agent, policy, version: () => version });
+      audit.follow({ agent: () => opened.agent, policy, version: () => workspace.compiled.version });
       signal.throwIfAborted();
       void workspace.content.refresh(signal);
       const { catalog } = opened.agent;

@@ -66,8 +66,7 @@ export async function openAudit(
   };
   return {
     recorder: {
-      intent: audit.intent,
-      outcome: audit.outcome,
+      ...audit,
       run() {
         tell();
         const event: RunFollower['event'] = ({ type }) => {
