@@ -10,18 +10,27 @@ import type {
   Source,
 } from '../../src/contracts/index.ts';
 import { createDispatcher, memoryRecorder } from '../../src/dispatch/index.ts';
-import { approvals, compilePolicy, type Mode, type Permissions, pins, withPins } from '../../src/policy/index.ts';
+import {
+  approvals,
+  compilePolicy,
+  type Mode,
+  type Permissions,
+  pins,
+  type View,
+  withPins,
+} from '../../src/policy/index.ts';
 import { memoryStore } from '../../src/store/index.ts';
 import { definitionFromMcp, rawFrom, sha256, toApiTool } from '../../src/tools/index.ts';
 
 export const MAIN: Identity = { agent: 'main', user: 'mina', via: 'terminal' };
 
-export interface WorldOptions {
+interface WorldOptions {
   readonly permissions?: Permissions;
   readonly mode?: Mode;
   readonly root?: string;
   /** False: tools aren't pinned. */
   readonly pinned?: boolean;
+  readonly views?: readonly View[];
   /** What every tool answers. */
   readonly says?: string;
   /** Who is asked in place of the inbox. */
@@ -37,9 +46,19 @@ export type World = Awaited<ReturnType<typeof world>>;
  * @param given the tools of each server by its key, as in `tools/list`, beside the options
  */
 export async function world(given: WorldOptions & Readonly<Record<string, unknown>> = {}) {
-  const { permissions = {}, mode = 'default', root, pinned = true, says = 'done', onAsk, ...servers } = given;
+  const {
+    permissions = {},
+    mode = 'default',
+    root,
+    pinned = true,
+    views = [],
+    says = 'done',
+    onAsk,
+    ...servers
+  } = given;
   const tools = new Map(Object.entries(servers as Record<string, readonly JsonObject[]>));
   const ran: string[] = [];
+  const sent: Json[] = [];
   const sources = [...tools.keys()].map((key): Source => {
     const server: ServerRef = { key, scope: 'project', fingerprint: sha256(key), trustAnnotations: false };
     return {
@@ -48,8 +67,9 @@ export async function world(given: WorldOptions & Readonly<Record<string, unknow
         const read = (tools.get(key) ?? []).map((entry) => definitionFromMcp(server, rawFrom(entry)));
         return { tools: read.flatMap((each) => ('tool' in each ? [each.tool] : [])), setAside: [] };
       },
-      async call(tool) {
+      async call(tool, args) {
         ran.push(`${key} ${tool}`);
+        sent.push(args);
         return { kind: 'result', raw: rawFrom({ content: [{ type: 'text', text: says }] }), isError: false };
       },
       onChange: () => () => {},
@@ -68,7 +88,7 @@ export async function world(given: WorldOptions & Readonly<Record<string, unknow
   const rules: Policy = { view: (...asked) => ruled.view(...asked), decide: (...asked) => ruled.decide(...asked) };
   const policy = pinned ? withPins(rules, known) : rules;
   const inbox = approvals({ store, key: 'a key for tests, of enough bytes', place: '/project', now });
-  const catalog = createCatalog({ sources, policy });
+  const catalog = createCatalog({ sources, policy, views });
   const recorder = memoryRecorder();
   const stored = inbox.asker();
   const dispatcher = createDispatcher({
@@ -87,6 +107,8 @@ export async function world(given: WorldOptions & Readonly<Record<string, unknow
     recorder,
     /** `server tool` of each call that reached a server. */
     ran,
+    /** Their arguments. */
+    sent,
     refresh,
     /** The names that the agent sees. */
     list: () => catalog.list(MAIN).map(({ ref }) => ref.name),
