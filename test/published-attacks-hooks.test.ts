@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { JsonObject } from '../src/contracts/index.ts';
 import { type Person, person } from './helpers/cli-process.ts';
 import { cloneInto, type Files } from './helpers/clone.ts';
 import { bridle } from './helpers/terminal.ts';
@@ -23,7 +24,7 @@ const on = (command: string, ...events: readonly string[]) =>
   Object.fromEntries(events.map((event) => [event, [{ matcher: '*', hooks: [{ type: 'command', command }] }]]));
 const EVERY = ['PreToolUse', 'PostToolUse', 'UserPromptSubmit', 'SessionStart', 'SessionEnd', 'Elicitation'];
 /** The person's own settings. */
-const own = (settings: object) =>
+const own = (settings: JsonObject) =>
   cloneInto(at.env.XDG_CONFIG_HOME ?? join(at.env.HOME ?? '', '.config'), { 'bridle/bridle.json': settings });
 const run = (...more: readonly string[]) => bridle(['run', 'What is in this folder?', ...more], at);
 
