@@ -98,8 +98,9 @@ export function createCatalog(options: CatalogOptions): CatalogHandle {
   const changes = new Set<Promise<void>>();
 
   const setAside = () => {
-    const servers = followed.map(({ state }) => state.source.server?.key ?? null);
-    return [...list.setAside, ...views.withoutServer(servers)];
+    const keys = (of: readonly SourceState[]) => of.map(({ source }) => source.server?.key ?? null);
+    const listed = states().filter(({ listedAt, problem }) => listedAt !== undefined && problem === undefined);
+    return [...list.setAside, ...views.without(keys(states()), keys(listed))];
   };
   const states = () => followed.map(({ state }) => state);
   const merge = (): void => {

@@ -65,6 +65,7 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
         via: 'terminal',
         model,
         sources: workspace.sources,
+        views: workspace.views,
         policy,
         asker: inbox.asker(unstored(workspace, flag(parsed, 'park'), parkSeconds)),
         hooks: workspace.hooks,

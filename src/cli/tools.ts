@@ -69,7 +69,7 @@ export async function withCatalog(
     const workspace = await openWorkspace(parsed, io, signal);
     try {
       const { policy, seen } = noticing(workspace.compiled.policy);
-      const catalog = createCatalog({ sources: workspace.sources, policy });
+      const catalog = createCatalog({ sources: workspace.sources, policy, views: workspace.views });
       await catalog.refresh(signal);
       signal.throwIfAborted();
       warn([...catalog.problems(), ...workspace.notes()], io);

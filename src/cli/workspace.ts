@@ -18,7 +18,15 @@ import {
   trustPrompt,
 } from '../host/index.ts';
 import { connectHttp, connectStdio } from '../mcp/client/index.ts';
-import { type CompiledPolicy, compilePolicy, createHookSet, type HookSet, MODES } from '../policy/index.ts';
+import {
+  type CompiledPolicy,
+  compilePolicy,
+  createHookSet,
+  createViewSet,
+  type HookSet,
+  MODES,
+  type ViewSet,
+} from '../policy/index.ts';
 import { BridleError, printable } from '../tools/index.ts';
 import { agentNamed, MAIN_AGENT, modeFor, policyFor } from './agent-option.ts';
 import { wrapLines } from './chat/wrap.ts';
@@ -41,6 +49,8 @@ export interface Workspace {
   narrow(policy: Policy): Policy;
   /** Commands behind events, of the person and of the project. */
   readonly hooks: HookSet;
+  /** Narrower tools in place of some of theirs. */
+  readonly views: ViewSet;
   /** The tools of the servers, and those that read their resources. */
   readonly sources: readonly Source[];
   /** The servers' resources and prompts; empty until it is refreshed. */
@@ -159,6 +169,7 @@ export async function openWorkspace(
     servers,
     input,
     content,
+    views: createViewSet(project.views, { root: project.root }),
     sources: servers.flatMap((server) => [server.source, resourceTools(server.content)]),
     instructions: () =>
       instructionsSection(servers.filter(({ isEnabled }) => isEnabled).map((server) => server.said())),

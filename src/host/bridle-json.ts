@@ -1,6 +1,6 @@
 import type { Node } from 'jsonc-parser';
 import type { PreviewPlan, Reason } from '../contracts/index.ts';
-import { MODES, type Permissions, type RuleEntry, type RuleKind } from '../policy/index.ts';
+import { MODES, type Permissions, type RuleEntry, type RuleKind, type View } from '../policy/index.ts';
 import { BridleError, canonicalJson, sha256 } from '../tools/index.ts';
 import { type AuditWords, readAuditSettings } from './audit-settings.ts';
 import { type ApprovalSettings, readApprovalSettings } from './approval-settings.ts';
@@ -17,6 +17,7 @@ import { type HookEntries, readHookEntries } from './hooks/hook-entry.ts';
 import { nearestKey } from './nearest-key.ts';
 import { readSamplingKey } from './read-sampling.ts';
 import { readServerLog, type ServerLogSetting } from './read-server-log.ts';
+import { readViews } from './read-views.ts';
 import type { SamplingBudget } from './sampling.ts';
 
 /** How the facts of a call are had before it is approved, as `bridle.json` maps it. */
@@ -34,6 +35,8 @@ export interface BridleFile {
   /** Programs in whose settings more rules stand. */
   readonly from: readonly 'claude'[];
   readonly previews: readonly PreviewEntry[];
+  /** Narrower tools in place of some; those that can't be used hide them all the same. */
+  readonly views: readonly View[];
   /** Only the user's own file may set it. */
   readonly mode?: string;
   /** What each server may use of the model. Only the user's own file may set it. */
@@ -70,6 +73,7 @@ export function readBridleFile(file: ConfigFile, owner: 'user' | 'project'): Bri
       return node && file.at(node).line;
     },
     previews: readPreviews(reader, top.get('previews')?.value),
+    views: readViews(reader, top.get('views')?.value),
     hooks: readHookEntries(reader, top.get('hooks')?.value),
     sampling: readSamplingKey(reader, top.get('sampling')?.value, owner),
     ...(mode !== undefined && { mode }),

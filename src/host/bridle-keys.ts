@@ -4,6 +4,7 @@ export const BRIDLE_KEYS = [
   'permissions',
   'mode',
   'previews',
+  'views',
   'hooks',
   'sampling',
   'approvals',

@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import type { RuleEntry } from '../policy/index.ts';
+import type { RuleEntry, View } from '../policy/index.ts';
 import { sha256 } from '../tools/index.ts';
 import type { AgentFile } from './agents/agent-file.ts';
 import type { BridleFile } from './bridle-json.ts';
@@ -9,6 +9,7 @@ import type { HookEntry } from './hooks/hook-entry.ts';
 import { type HttpEntry, hostOf, isOpenHttp } from './http-entry.ts';
 import type { McpEntry, McpFile, StdioEntry } from './mcp-json.ts';
 import type { NamedFile } from './named-files.ts';
+import { viewLines } from './read-views.ts';
 import { unpinnedPackage } from './package-pins.ts';
 import { variablesUsed } from './server-entry.ts';
 import type { TrustRecord } from './trust-store.ts';
@@ -16,7 +17,7 @@ import { shellLine, visibleText } from './visible-text.ts';
 
 /** One thing that a project would do or loosen once it is trusted. */
 export interface TrustItem {
-  readonly kind: 'server' | 'program' | 'allow' | 'preview' | 'agent' | 'hook';
+  readonly kind: 'server' | 'program' | 'allow' | 'preview' | 'agent' | 'hook' | 'view';
   /** Unique within the project, e.g. `server fs`. */
   readonly name: string;
   readonly hash: string;
@@ -86,7 +87,9 @@ export function describeTrust(
   const drafts = [
     ...(read.mcp?.entries ?? []).flatMap(serverItem),
     ...programs.map(programItem),
-    ...(read.bridle ? [...allowItems(read.bridle), ...previewItems(read.bridle)] : []),
+    ...(read.bridle
+      ? [...allowItems(read.bridle), ...previewItems(read.bridle), ...read.bridle.views.map(viewItem)]
+      : []),
     ...(read.foreign ?? []).flatMap(allowItems),
     ...(read.hooks ?? []).map(hookItem),
     ...agents.files.map((agent) => agentItem(agent, root)),
@@ -206,6 +209,12 @@ function hookItem({ event, matcher, command, hash }: HookEntry): Draft {
     ...command.split(/\r?\n/).map((line) => `  ${visibleText(line)}`),
   ];
   return { kind: 'hook', name: visibleText(`hook ${event} ${hash.slice(0, 12)}`), hash, lines };
+}
+
+/** A view only takes away, but it says in its own words what a tool does. */
+function viewItem(view: View): Draft {
+  const name = visibleText(`view ${view.server ?? ''} ${view.name}`);
+  return { kind: 'view', name, hash: view.hash, lines: viewLines(view).map((line) => visibleText(line)) };
 }
 
 function previewItems({ previews }: BridleFile): readonly Draft[] {

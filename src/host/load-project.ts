@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import type { Reason } from '../contracts/index.ts';
-import type { PolicyLayer } from '../policy/index.ts';
+import type { PolicyLayer, View } from '../policy/index.ts';
 import { configDir, stateDir } from '../store/index.ts';
 import { BridleError } from '../tools/index.ts';
 import { readAgents } from './agents/load-agents.ts';
@@ -26,6 +26,7 @@ import { namedFiles } from './named-files.ts';
 import { layerOf, readOwnRules } from './own-rules.ts';
 import { type PreviewMapping, previewMappings } from './previews.ts';
 import { findProjectRoot } from './project-root.ts';
+import { mergeViews } from './read-views.ts';
 import type { SamplingBudget } from './sampling.ts';
 import { serverPlaces } from './server-places.ts';
 import type { TrustAsker } from './trust-prompt.ts';
@@ -74,6 +75,8 @@ export interface Project {
   /** From which level on servers' log messages are asked for and shown; undefined: nobody said. */
   readonly serverLog?: NonNullable<BridleFile['serverLog']>;
   readonly previews: readonly PreviewMapping[];
+  /** Narrower tools in place of some. */
+  readonly views: readonly View[];
   /** What each server may use of the model, by key. */
   readonly sampling: ReadonlyMap<string, SamplingBudget>;
   /** Every agent file there is; those that are `ready` may be used. */
@@ -165,6 +168,7 @@ export async function loadProject(options: LoadProjectOptions): Promise<Project>
   const lured = trusted ? [] : await namedFiles(everywhere, root, variables);
   const started = await startable(groups, { trusted, lured, off, variables, root });
   const { mode, serverLog } = rules;
+  const narrowed = mergeViews([...rules.views, trusted ? (read.bridle?.views ?? []) : []]);
   return {
     root,
     ...started,
@@ -172,6 +176,7 @@ export async function loadProject(options: LoadProjectOptions): Promise<Project>
     ...(mode !== undefined && { mode }),
     ...(serverLog !== undefined && { serverLog }),
     previews: previewMappings(rules.previews, trusted ? (read.bridle?.previews ?? []) : []),
+    views: narrowed.views,
     sampling: rules.sampling,
     agents: settleAgents(agents, (agent) => {
       const name = agentItemName(agent, root);
@@ -182,6 +187,7 @@ export async function loadProject(options: LoadProjectOptions): Promise<Project>
     hooks: await settleHooks(hooks, { trusted, root, variables }),
     warnings: [
       ...rules.warnings,
+      ...narrowed.warnings,
       ...hookWarnings,
       ...(read.bridle?.warnings ?? []),
       ...foreign.flatMap(({ warnings }) => warnings),

@@ -19,6 +19,8 @@ export interface OwnRules {
   readonly sampling: BridleFile['sampling'];
   /** Programs in whose settings more rules stand. */
   readonly from: BridleFile['from'];
+  /** By layer, the strongest first. */
+  readonly views: readonly BridleFile['views'][];
   readonly hooks: Readonly<Partial<Record<(typeof SCOPES)[number], BridleFile['hooks']>>>;
   readonly approvals: ApprovalSettings;
   readonly serverLog?: NonNullable<BridleFile['serverLog']>;
@@ -65,6 +67,7 @@ export async function readOwnRules(
     from: [...new Set([...read.values()].flatMap(({ from }) => from))],
     // The last that maps a tool counts.
     previews: ORDER.flatMap((scope) => read.get(scope)?.previews ?? []),
+    views: SCOPES.map((scope) => read.get(scope)?.views ?? []),
     hooks: Object.fromEntries([...read].map(([scope, { hooks }]) => [scope, hooks])),
     sampling: new Map(ORDER.flatMap((scope) => [...(read.get(scope)?.sampling ?? [])])),
     approvals: Object.assign({}, ...ORDER.map((scope) => read.get(scope)?.approvals)),

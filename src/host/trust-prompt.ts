@@ -35,6 +35,7 @@ const KINDS: Readonly<Record<TrustItem['kind'], string>> = {
   preview: 'preview',
   agent: 'agent',
   hook: 'hook',
+  view: 'view',
 };
 
 function counted(items: readonly TrustItem[]): string {

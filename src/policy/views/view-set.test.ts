@@ -49,9 +49,14 @@ describe('a listing with views', () => {
   });
   test('names views without a tool and without a server', () => {
     const set = createViewSet([LOAD]);
-    expect(outcome(set.apply('web', listing())).aside).toEqual(['view_without_tool']);
-    expect(set.withoutServer(['other'])[0]?.reasons[0]?.code).toBe('view_without_server');
-    expect(set.withoutServer(['web'])).toEqual([]);
+    const codes = (...asked: Parameters<typeof set.without>) =>
+      set.without(...asked).map(({ reasons }) => reasons[0]?.code);
+    set.apply('web', listing());
+    expect(codes(['other'], ['other'])).toEqual(['view_without_server']);
+    expect(codes(['web'], [])).toEqual([]);
+    expect(codes(['web'], ['web'])).toEqual(['view_without_tool']);
+    set.apply('web', listing(fetchTool()));
+    expect(codes(['web'], ['web'])).toEqual([]);
   });
   test('stops a view when the tool changes after it was met, until it is accepted', () => {
     const accepted = new Map<string, string>();

@@ -1,5 +1,5 @@
 import type { JsonObject, Reason, ToolDefinition, ToolListing } from '../../contracts/index.ts';
-import { printable, wireName } from '../../tools/index.ts';
+import { wireName } from '../../tools/index.ts';
 import { definitionFingerprint, pinnedDefinition } from '../pins/canonical-definition.ts';
 import { type ApplyOptions, applyView, viewReason } from './apply-view.ts';
 import type { View } from './view.ts';
@@ -30,12 +30,22 @@ export interface ViewSet {
    * @param server the source's key; null for the tools of this process
    */
   apply(server: string | null, listing: ToolListing): ToolListing;
-  /** Views of servers that there are none of. */
-  withoutServer(servers: readonly (string | null)[]): readonly (Aside & { readonly server: string | null })[];
+  /**
+   * Views without a tool, with the reason.
+   *
+   * @param servers the keys of all sources
+   * @param listed those of the sources that have been listed
+   */
+  without(
+    servers: readonly (string | null)[],
+    listed: readonly (string | null)[],
+  ): readonly (Aside & { readonly server: string | null })[];
 }
 
 export function createViewSet(views: readonly View[], options: ViewSetOptions = {}): ViewSet {
   const met = new Map<View, string>();
+  /** A server may have more than one source, so one of them alone doesn't tell what there isn't. */
+  const found = new Set<View>();
   const pins: ViewPins = options.pins ?? {
     accepted: (view) => met.get(view),
     first: (view, of) => void met.set(view, reviewOf(of).fingerprint),
@@ -44,16 +54,23 @@ export function createViewSet(views: readonly View[], options: ViewSetOptions = 
     views,
     apply(server, listing) {
       const mine = views.filter((view) => view.server === server);
+      for (const view of mine) if (listing.tools.some(({ ref }) => ref.tool === view.tool)) found.add(view);
       return mine.length === 0 ? listing : viewed(mine, server, listing, pins, options);
     },
-    withoutServer: (servers) =>
-      views
-        .filter(({ server }) => !servers.includes(server))
-        .map((view) => {
-          const what =
-            view.server === null ? 'has no tool: this process has none.' : 'has no tool: there is no such server.';
-          return { server: view.server, tool: view.name, reasons: [viewReason(view, 'view_without_server', what)] };
-        }),
+    without(servers, listed) {
+      const aside = (view: View, code: string, what: string) => ({
+        server: view.server,
+        tool: view.name,
+        reasons: [viewReason(view, code, what)],
+      });
+      return views.flatMap((view) => {
+        if (!servers.includes(view.server)) {
+          return aside(view, 'view_without_server', 'has no tool: nothing of that name is configured, or started.');
+        }
+        if (found.has(view) || !listed.includes(view.server)) return [];
+        return aside(view, 'view_without_tool', 'has no tool: its server lists none of that name.');
+      });
+    },
   };
 }
 
@@ -95,11 +112,6 @@ function viewed(
       }
     }
   }
-  const listed = new Set(listing.tools.map(({ ref }) => ref.tool));
-  for (const view of views) {
-    if (!listed.has(view.tool))
-      refuse(view, viewReason(view, 'view_without_tool', 'has no tool: its server lists none of that name.'));
-  }
   return { tools, setAside };
 }
 
@@ -119,7 +131,7 @@ function pinned(view: View, of: ToolDefinition, pins: ViewPins): { readonly prob
   }
   const { fingerprint } = reviewOf(of);
   if (expected === fingerprint) return undefined;
-  const how = view.upstream === undefined ? '' : `, and write its "upstream" as ${fingerprint}`;
-  const text = `is stopped: the tool behind it has changed since the view was reviewed. Look at it with 'bridle views show ${printable(view.name, { maxLength: 80 })}', accept it${how}.`;
+  const how = view.upstream === undefined ? '' : `, and then write the view's "upstream" as ${fingerprint}`;
+  const text = `is stopped: the tool behind it has changed since the view was reviewed. Look at what it is now${how}.`;
   return { problem: viewReason(view, 'view_upstream_changed', text) };
 }
