@@ -45,19 +45,16 @@ export {
 export { type CompiledPolicy, type CompileOptions, compilePolicy } from './compile-policy.ts';
 export {
   createHookSet,
-  GATES,
   HOOK_EVENTS,
   type Hook,
   type HookAnswer,
   type HookEvent,
   type HookInput,
-  HookOutputError,
   type HookRan,
   type HookSet,
   type HookSetOptions,
   type HookVerdict,
   namesOf,
-  readHookJson,
   readHookOutput,
   withHooks,
 } from './hooks/index.ts';

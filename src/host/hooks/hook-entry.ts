@@ -24,8 +24,8 @@ export interface HookEntries {
   readonly from: readonly 'claude'[];
 }
 
-export const GROUP_KEYS = ['matcher', 'hooks'] as const;
-export const HOOK_KEYS = ['type', 'command', 'timeout'] as const;
+const GROUP_KEYS = ['matcher', 'hooks'] as const;
+const HOOK_KEYS = ['type', 'command', 'timeout'] as const;
 const DEFAULT_SECONDS = 60;
 const LONGEST_SECONDS = 600;
 const LONGEST_COMMAND = 10_000;

@@ -3,7 +3,6 @@
  * keeps from happening what it stands before, and none runs a tool.
  */
 export {
-  GATES,
   HOOK_EVENTS,
   type Hook,
   type HookAnswer,
@@ -11,5 +10,5 @@ export {
   type HookInput,
 } from './hook.ts';
 export { createHookSet, type HookRan, type HookSet, type HookSetOptions, type HookVerdict } from './hook-set.ts';
-export { HookOutputError, readHookJson, readHookOutput } from './read-answer.ts';
+export { readHookOutput } from './read-answer.ts';
 export { namesOf, withHooks } from './with-hooks.ts';

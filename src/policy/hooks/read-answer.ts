@@ -70,7 +70,7 @@ const TEXTS = ['reason', 'context', 'message', 'stop'] as const;
 const ANSWER: ReadonlySet<string> = new Set([...TEXTS, 'permission', 'updatedInput', 'elicitation']);
 
 /** @throws HookOutputError */
-export function readHookJson(event: HookEvent, output: Json): HookAnswer {
+function readHookJson(event: HookEvent, output: Json): HookAnswer {
   if (!isObject(output)) throw new HookOutputError('its output is not a JSON object');
   const specific = output.hookSpecificOutput ?? {};
   if (!isObject(specific)) throw new HookOutputError('"hookSpecificOutput" is not an object');
@@ -140,7 +140,7 @@ function textOf(object: JsonObject, key: string): string | undefined {
 }
 
 /** A hook's words, as they may be shown and sent. */
-export function clean(text: string): string {
+function clean(text: string): string {
   return printable(text, { newlines: true, maxLength: LONGEST_TEXT });
 }
 
