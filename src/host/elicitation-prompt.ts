@@ -34,7 +34,9 @@ export async function promptElicitation(
   const asked = isObject(params) ? params : {};
   const message = typeof asked.message === 'string' ? asked.message : '';
   const server = from.server === null ? 'This program' : `Server ${visibleText(from.server.key)}`;
-  prompter.write(`\n${server} asks you something, in its ${from.part ?? 'tool'} ${visibleText(from.tool)}:\n${indented(message)}`);
+  prompter.write(
+    `\n${server} asks you something, in its ${from.part ?? 'tool'} ${visibleText(from.tool)}:\n${indented(message)}`,
+  );
   if (asked.mode === 'url') return promptUrl(asked, from, prompter);
   if (asked.mode !== undefined && asked.mode !== 'form') {
     prompter.write(`It asks in a way that is not known here (${visibleText(JSON.stringify(asked.mode))}): declined.\n`);

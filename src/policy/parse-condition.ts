@@ -4,7 +4,7 @@ import { readTimeWindow, TIME_KEYS } from './time-window.ts';
 import { ORDERS, type Order, type Scalar, type ValueTest } from './value-test.ts';
 
 /** How much one rule may hold: conditions within conditions, conditions and tests in all, entries of a list. */
-export const CONDITION_LIMITS = { depth: 16, parts: 200, list: 1_000, characters: 4_000 } as const;
+const CONDITION_LIMITS = { depth: 16, parts: 200, list: 1_000, characters: 4_000 } as const;
 
 const ORIGIN = /^(user|context|result|nowhere|result:.+)$/;
 const POINTER = /^(\/([^~]|~[01])*)?$/;
