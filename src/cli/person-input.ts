@@ -50,20 +50,27 @@ export function personInput(options: PersonInputOptions): PersonInput {
   return {
     async compose(text, signal, isPlain = false) {
       const hostNote = watch.take();
-      if (needsContent(text, isPlain)) await catalog.settle(LISTED_MS);
-      const composed = await composeInput(text, {
-        catalog,
-        root: project.root,
-        caller: { who, signal, ...(input && { input }) },
-        mayRead,
-        isPlain,
-        hostNote,
-        ...(prompter && {
-          ask: async ({ name, description }, { prompt }) => {
-            const what = description === undefined ? '' : ` (${printable(description, { maxLength: 200 })})`;
-            return prompter.ask(`${printable(prompt.name)}, ${printable(name)}${what}: `, signal);
-          },
-        }),
+      const composing = async () => {
+        if (needsContent(text, isPlain)) await catalog.settle(LISTED_MS);
+        return composeInput(text, {
+          catalog,
+          root: project.root,
+          caller: { who, signal, ...(input && { input }) },
+          mayRead,
+          isPlain,
+          hostNote,
+          ...(prompter && {
+            ask: async ({ name, description }, { prompt }) => {
+              const what = description === undefined ? '' : ` (${printable(description, { maxLength: 200 })})`;
+              return prompter.ask(`${printable(prompt.name)}, ${printable(name)}${what}: `, signal);
+            },
+          }),
+        });
+      };
+      const composed = await composing().catch((error: unknown) => {
+        // Nothing is sent, so the model hasn't been told.
+        watch.untake();
+        throw error;
       });
       watch.add(composed.resources);
       if (hostNote !== undefined) note(hostNote);

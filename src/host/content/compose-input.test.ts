@@ -300,6 +300,9 @@ test('what changed while it was in the conversation is said with the next words,
     { type: 'text', text: expect.stringMatching(/^\[Note from the harness.* docs:\/\/all changed/) },
     { type: 'text', text: 'Go on.' },
   ]);
+  // The message wasn't sent after all.
+  watch.untake();
+  expect(watch.take()).toBe(hostNote);
   expect(watch.take()).toBeUndefined();
   watch.clear();
   sources[0]?.updated('docs://all');

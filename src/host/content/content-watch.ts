@@ -10,6 +10,8 @@ export interface ContentWatch {
   add(resources: readonly FoundResource[]): void;
   /** What to say of the changes since it was last asked; undefined when there were none. */
   take(): string | undefined;
+  /** What was taken last wasn't said after all. */
+  untake(): void;
   /** Forgets all: another conversation begins, or none. */
   clear(): void;
 }
@@ -17,6 +19,7 @@ export interface ContentWatch {
 export function contentWatch(): ContentWatch {
   const watched = new Map<string, () => void>();
   const changed = new Set<string>();
+  let taken: readonly string[] = [];
   const drop = (name: string): void => {
     watched.get(name)?.();
     watched.delete(name);
@@ -38,10 +41,15 @@ export function contentWatch(): ContentWatch {
       }
     },
     take() {
-      if (changed.size === 0) return undefined;
-      const names = [...changed].join(', ');
+      taken = [...changed];
+      if (taken.length === 0) return undefined;
+      const names = taken.join(', ');
       changed.clear();
       return `${names} changed since it was read into this conversation; what was read then may be out of date.`;
+    },
+    untake() {
+      for (const name of taken) if (watched.has(name)) changed.add(name);
+      taken = [];
     },
     clear() {
       for (const name of [...watched.keys()]) drop(name);
