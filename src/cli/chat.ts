@@ -118,7 +118,7 @@ async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number>
         ChatSession.open({ agent, dir, project: root }, model),
       );
       session = opened;
-      audit.follow({ agent: () => opened.agent, policy, version: rules.version });
+      audit.listed(opened.agent);
       wait.over();
       workspace.lend(() => opened.agent.model);
       signal.throwIfAborted();
@@ -134,6 +134,11 @@ async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number>
       ]) {
         screen.lines(`${style.yellow('warning:')} ${reasonLine(reason)}`);
       }
+      workspace.instructions();
+      workspace.pins.tell(
+        (text) => screen.lines(style.dim(text)),
+        (reason) => screen.lines(`${style.yellow('warning:')} ${reasonLine(reason)}`),
+      );
       const chat: ChatContext = {
         session: opened,
         workspace,
@@ -222,7 +227,7 @@ async function inPipe(parsed: ParsedCommand, io: CommandIo): Promise<number> {
       );
       session = opened;
       workspace.lend(() => opened.agent.model);
-      audit.follow({ agent: () => opened.agent, policy, version: () => workspace.compiled.version });
+      audit.listed(session.agent);
       signal.throwIfAborted();
       void workspace.content.refresh(signal);
       const { catalog } = opened.agent;
@@ -234,6 +239,11 @@ async function inPipe(parsed: ParsedCommand, io: CommandIo): Promise<number> {
         ...namesWithoutTools(workspace, catalog, who, seen),
       ])
         screen.lines(`warning: ${reasonLine(reason)}`);
+      workspace.instructions();
+      workspace.pins.tell(
+        (text) => screen.lines(style.dim(text)),
+        (reason) => screen.lines(`${style.yellow('warning:')} ${reasonLine(reason)}`),
+      );
       const chat: ChatContext = {
         session: opened,
         workspace,

@@ -1,6 +1,7 @@
 import { APPROVALS_VERBS } from './approvals-verbs.ts';
 import type { CommandSpec, OptionSpec } from './command.ts';
 import { MCP_VERBS } from './mcp-verbs.ts';
+import { PINS_VERBS } from './pins-verbs.ts';
 import { READY_OPTIONS } from './ready.ts';
 
 const PROJECT_OPTIONS = {
@@ -212,6 +213,24 @@ export const COMMANDS: readonly CommandSpec[] = [
     positionals: [1, Number.POSITIVE_INFINITY],
     verbs: APPROVALS_VERBS,
     load: () => import('./approvals.ts'),
+  },
+  {
+    name: 'pins',
+    summary: 'see what servers changed of their tools, and agree to it',
+    usage: '<verb>',
+    details:
+      'A tool is pinned as it is first used in a project; one that is defined otherwise later is held back until you accept\n' +
+      "it. Each verb has a help of its own: 'bridle pins accept --help'.",
+    options: { json: JSON_OPTION },
+    examples: [
+      ['bridle pins list --waiting', 'what is held back'],
+      ['bridle pins show mcp__shop__refund', 'what changed'],
+      ['bridle pins accept mcp__shop__refund', 'agree to it'],
+      ['bridle pins lock', 'for everybody who has the folder'],
+    ],
+    positionals: [1, Number.POSITIVE_INFINITY],
+    verbs: PINS_VERBS,
+    load: () => import('./pins.ts'),
   },
   {
     name: 'trace',

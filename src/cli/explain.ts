@@ -1,6 +1,5 @@
 import type { CatalogHandle } from '../catalog/index.ts';
 import type { Decision, Json, ToolDefinition } from '../contracts/index.ts';
-import { instructionsReason, type Project } from '../host/index.ts';
 import { BridleError, printable } from '../tools/index.ts';
 import { MAIN_AGENT } from './agent-option.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
@@ -10,7 +9,8 @@ import { agentFile, policyOfAgent } from './policy-cases.ts';
 import { printJson } from './print-json.ts';
 import { styleFor } from './style.ts';
 import { withCatalog } from './tools.ts';
-import { reasonLine } from './workspace.ts';
+import { reasonLine, type Workspace } from './workspace.ts';
+import { whetherGiven } from './workspace-instructions.ts';
 
 /** `bridle explain <tool>`. */
 export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number> {
@@ -20,8 +20,9 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
     const found = catalog.find(name);
     const reasons = [
       ...catalog.explain(name, who),
+      ...(found ? [workspace.pins.explain(found.tool) ?? []].flat() : []),
       ...workspace.servers.flatMap((server) =>
-        found?.tool.ref.server?.key === server.key ? (instructionsReason(server.said()) ?? []) : [],
+        found?.tool.ref.server?.key === server.key ? (whetherGiven(server, workspace.pins) ?? []) : [],
       ),
       ...workspace.project.notStarted.flatMap((server) =>
         name.includes(server.key)
@@ -33,7 +34,7 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
       ),
     ];
     const asked = stringOption(parsed, 'agent');
-    const agents = found ? await forAgents(found.tool, args, workspace.project, asked) : [];
+    const agents = found ? await forAgents(found.tool, args, workspace, asked) : [];
     if (flag(parsed, 'json')) {
       const definition = found ? found.tool.raw.parse() : null;
       printJson(io, { name, found: found !== undefined, reasons, agents, definition }, 2);
@@ -67,13 +68,18 @@ function readArgs(text: string | undefined): Json | undefined {
 }
 
 /** What the tool, or a call of it with these arguments and nothing else known, comes to for each agent. */
-async function forAgents(tool: ToolDefinition, args: Json | undefined, project: Project, asked: string | undefined) {
+async function forAgents(
+  tool: ToolDefinition,
+  args: Json | undefined,
+  { project, pins }: Pick<Workspace, 'project' | 'pins'>,
+  asked: string | undefined,
+) {
   const files = project.agents.flatMap(({ agent, state }) => (agent && state === 'ready' ? [agent.name] : []));
   const names = asked === undefined ? [...new Set([MAIN_AGENT, ...files])] : [asked];
   const found: ({ readonly agent: string } & Pick<Decision, 'effect' | 'reasons'>)[] = [];
   for (const agent of names) {
     const who = { agent, via: 'terminal' } as const;
-    const policy = policyOfAgent(agentFile(agent, project), project);
+    const policy = pins.wrap(policyOfAgent(agentFile(agent, project), project));
     const { effect, reasons } =
       args === undefined
         ? policy.view(who, tool)

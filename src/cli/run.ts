@@ -89,7 +89,7 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
         },
       };
       const agent = await closingOnAbort(signal, workspace.close, () => createAgent(options));
-      audit.follow({ agent: () => agent, policy, version: () => workspace.compiled.version });
+      audit.listed(agent);
       // Servers that were stopped have no problem of their own.
       if (!signal.aborted) {
         const readiness = agent.catalog.readiness();
@@ -98,6 +98,11 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
         warn([...workspace.notes(), ...hiddenByPlan(workspace, agent)], io);
         warn(namesWithoutTools(workspace, agent.catalog, { agent: name, via: 'terminal' }, seen), io);
       }
+      workspace.instructions();
+      workspace.pins.tell(
+        (text) => !quiet && io.stderr.write(`${style.dim(text)}\n`),
+        (reason) => warn([reason], io),
+      );
       const bare = noServers(workspace.project);
       if (bare !== undefined && !quiet) io.stderr.write(style.dim(`${bare}\n`));
       if (needsContent(task, false)) await closingOnAbort(signal, workspace.close, () => workspace.content.refresh());

@@ -66,7 +66,7 @@ export async function withCatalog(
   use: (open: OpenCatalog) => Promise<number>,
 ): Promise<number> {
   return interruptible(async (signal) => {
-    const workspace = await openWorkspace(parsed, io, signal);
+    const workspace = await openWorkspace(parsed, io, signal, undefined, 'look');
     try {
       const { policy, seen } = noticing(workspace.compiled.policy);
       const catalog = createCatalog({ sources: workspace.sources, policy, views: workspace.views });
@@ -75,6 +75,11 @@ export async function withCatalog(
       warn([...catalog.problems(), ...workspace.notes()], io);
       const who: Identity = { agent: stringOption(parsed, 'agent') ?? MAIN_AGENT, via: 'terminal' };
       warn(namesWithoutTools(workspace, catalog, who, seen, 'all'), io);
+      // Looking pins nothing, so nothing new is told.
+      workspace.pins.tell(
+        () => {},
+        (reason) => warn([reason], io),
+      );
       const status = await use({ catalog, workspace, who });
       catalog.close();
       return status;

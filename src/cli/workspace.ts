@@ -4,7 +4,6 @@ import {
   type AgentFile,
   CLIENT_CAPABILITIES,
   hooksToRun,
-  instructionsSection,
   type Lent,
   type ListedHook,
   lendModel,
@@ -34,6 +33,8 @@ import type { CommandIo, ParsedCommand } from './command.ts';
 import { flag, listOption, stringOption } from './parse.ts';
 import { serverLog, serverLogLevel } from './server-log.ts';
 import { styleFor } from './style.ts';
+import { givenInstructions } from './workspace-instructions.ts';
+import { type WorkspacePins, workspacePins } from './workspace-pins.ts';
 import { type WorkspaceServer, workspaceServer } from './workspace-server.ts';
 
 /** The project at hand, ready for an agent: its servers as sources (nothing is started yet) and its rules compiled. */
@@ -45,7 +46,9 @@ export interface Workspace {
   readonly compiled: CompiledPolicy;
   /** The one that `--agent` names; undefined: the main one. */
   readonly agent: AgentFile | undefined;
-  /** Takes from another policy what the agent doesn't have. */
+  /** What is agreed to of the servers' tools and instructions. */
+  readonly pins: WorkspacePins;
+  /** Takes from another policy what the agent doesn't have, and what isn't agreed to. */
   narrow(policy: Policy): Policy;
   /** Commands behind events, of the person and of the project. */
   readonly hooks: HookSet;
@@ -60,7 +63,7 @@ export interface Workspace {
   readonly prompter: Prompter | undefined;
   /** Answers what servers ask of the host. */
   readonly input: NonNullable<CallContext['input']>;
-  /** What the servers' authors say to the model, as far as they are trusted; empty where there is nothing. */
+  /** What the servers' authors say to the model, as far as they are trusted and the pins agree; empty where there is nothing. */
   instructions(): string;
   /** From here on, this is the model that servers may be lent. */
   lend(model: () => Model): void;
@@ -76,6 +79,7 @@ export interface Workspace {
  * Reads the project of the folder that the command was run in, settles its trust, and prints every warning.
  *
  * @param prompter the person, where the command has its own way to talk with them
+ * @param pinning whether what is new is pinned, or only looked at, or nothing is held back
  * @throws BridleError `project_not_trusted`, `config_…`, `agent_unknown`, `agent_unusable`, and `usage` for a rule or mode on the command line that can't
  *   be read
  */
@@ -84,6 +88,7 @@ export async function openWorkspace(
   io: CommandIo,
   signal: AbortSignal,
   prompter: Prompter | undefined = personAt(io),
+  pinning: 'record' | 'look' | 'none' = 'record',
 ): Promise<Workspace> {
   const mode = stringOption(parsed, 'mode');
   // Before anybody is asked about trust.
@@ -108,11 +113,12 @@ export async function openWorkspace(
     root: project.root,
     ...(modeInForce !== undefined && { mode: modeInForce }),
   });
-  const narrow = (policy: Policy) => policyFor(agent, policy);
+  const pins = await workspacePins(project, io, pinning);
+  const narrow = (policy: Policy) => pins.wrap(policyFor(agent, policy));
   const compiled = { ...rules, policy: narrow(rules.policy) };
   refuseBadFlags(compiled.problems, mode);
   const problems = [...compiled.problems, ...(await compiled.ready())];
-  warn([...project.warnings, ...problems, ...(agent?.warnings ?? [])], io);
+  warn([...project.warnings, ...problems, ...(agent?.warnings ?? []), ...pins.problems], io);
   for (const { key, reasons } of project.notStarted) {
     // Whoever disabled a server knows that it doesn't start; `tools list --json` and `explain` still say so.
     for (const reason of reasons.filter(({ code }) => code !== 'disabled'))
@@ -126,7 +132,8 @@ export async function openWorkspace(
   let model: () => Model | undefined = () => undefined;
   const sampling = lendModel({
     servers: project.sampling,
-    policy: compiled.policy,
+    // What is lent is no tool that a server defines.
+    policy: policyFor(agent, rules.policy),
     who: { agent: name ?? MAIN_AGENT, via: 'terminal' },
     model: () => model(),
     ...(prompter && { prompter }),
@@ -163,6 +170,7 @@ export async function openWorkspace(
     rules: rules.policy,
     compiled,
     agent,
+    pins,
     narrow,
     hooks,
     prompter,
@@ -171,8 +179,7 @@ export async function openWorkspace(
     content,
     views: createViewSet(project.views, { root: project.root }),
     sources: servers.flatMap((server) => [server.source, resourceTools(server.content)]),
-    instructions: () =>
-      instructionsSection(servers.filter(({ isEnabled }) => isEnabled).map((server) => server.said())),
+    instructions: () => givenInstructions(servers, pins),
     lend(given) {
       model = given;
     },
@@ -184,6 +191,7 @@ export async function openWorkspace(
     async close() {
       content.close();
       await Promise.all(servers.map((server) => server.close()));
+      await pins.close();
     },
   };
 }

@@ -15,6 +15,7 @@ import { type ConfigFile, kindOf } from './config-file.ts';
 import { jsonOf, type Member, membersOf, type TreeReader, treeReader, warnUnknownKeys } from './config-tree.ts';
 import { type HookEntries, readHookEntries } from './hooks/hook-entry.ts';
 import { nearestKey } from './nearest-key.ts';
+import { type PinMode, readPinMode } from './pin-settings.ts';
 import { readSamplingKey } from './read-sampling.ts';
 import { readServerLog, type ServerLogSetting } from './read-server-log.ts';
 import { readViews } from './read-views.ts';
@@ -45,6 +46,8 @@ export interface BridleFile {
   /** Only the user's own file may set it. */
   readonly serverLog?: ServerLogSetting;
   readonly audit?: AuditWords;
+  /** How tools are pinned. */
+  readonly pins?: PinMode;
   /** Commands behind events. */
   readonly hooks: HookEntries;
   readonly warnings: readonly Reason[];
@@ -65,6 +68,7 @@ export function readBridleFile(file: ConfigFile, owner: 'user' | 'project'): Bri
   const mode = readMode(reader, top.get('mode')?.value, owner);
   const serverLog = readServerLog(reader, top.get('serverLog')?.value, owner);
   const audit = readAuditSettings(reader, top.get('audit')?.value, owner);
+  const pins = readPinMode(reader, top.get('pins')?.value, owner);
   return {
     permissions: rules.permissions,
     from: rules.from,
@@ -80,6 +84,7 @@ export function readBridleFile(file: ConfigFile, owner: 'user' | 'project'): Bri
     approvals: readApprovalSettings(reader, top.get('approvals')?.value),
     ...(serverLog !== undefined && { serverLog }),
     ...(audit && { audit }),
+    ...(pins !== undefined && { pins }),
     warnings: reader.warnings,
   };
 }

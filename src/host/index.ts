@@ -11,7 +11,7 @@ export { type ComposedInput, composeInput } from './content/compose-input.ts';
 export { contentWatch } from './content/content-watch.ts';
 export { choosePrompt, givenArguments, readSlash } from './content/slash-prompt.ts';
 export { findMentions } from './content/find-mentions.ts';
-export { resourceTools } from './content/resource-tools.ts';
+export { isResourceTool, resourceTools } from './content/resource-tools.ts';
 export type { TrustItem, TrustRequest } from './describe-trust.ts';
 export type { HookEntry, HookScope } from './hooks/hook-entry.ts';
 export { hooksToRun, type ListedHook } from './hooks/project-hooks.ts';
@@ -28,8 +28,11 @@ export type { LoadProjectOptions, Project } from './load-project.ts';
 export { loadProject } from './load-project.ts';
 export type { ListedServer, PluginServers } from './load-servers.ts';
 export { type Added, type OwnServers, type OwnServersOptions, ownServers } from './own-servers.ts';
+export { pinnedPackage } from './package-pins.ts';
+export type { PinSettings } from './pin-settings.ts';
 export { type PreviewMapping, previewsFor } from './previews.ts';
 export { linePrompter, oneAtATime, type Prompter } from './prompter.ts';
+export { replaceFile } from './replace-file.ts';
 export { questionText } from './question-text.ts';
 export {
   type Lent,

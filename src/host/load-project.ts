@@ -24,6 +24,7 @@ import {
 } from './load-servers.ts';
 import { namedFiles } from './named-files.ts';
 import { layerOf, readOwnRules } from './own-rules.ts';
+import { mergedPins, type PinSettings } from './pin-settings.ts';
 import { type PreviewMapping, previewMappings } from './previews.ts';
 import { findProjectRoot } from './project-root.ts';
 import { mergeViews } from './read-views.ts';
@@ -87,6 +88,8 @@ export interface Project {
   readonly approvals: ApprovalSettings;
   /** What is written down of calls; a project's file makes it tell less of them, and never turns it off. */
   readonly audit: AuditSettings;
+  /** How tools are pinned; a project's file adds its lock, and takes nothing away. */
+  readonly pins: PinSettings;
   readonly warnings: readonly Reason[];
   readonly trusted: boolean;
   /** What the project's files ask for, whether it is trusted or not. */
@@ -184,6 +187,7 @@ export async function loadProject(options: LoadProjectOptions): Promise<Project>
     }),
     approvals: { ...(trusted && read.bridle?.approvals), ...rules.approvals },
     audit: mergedAudit(rules.managedAudit, [...rules.audit, ...(read.bridle?.audit ? [read.bridle.audit] : [])]),
+    pins: mergedPins(rules.pins, read.bridle?.pins),
     hooks: await settleHooks(hooks, { trusted, root, variables }),
     warnings: [
       ...rules.warnings,

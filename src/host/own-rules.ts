@@ -4,6 +4,7 @@ import type { ApprovalSettings } from './approval-settings.ts';
 import type { AuditWords } from './audit-settings.ts';
 import { type BridleFile, readBridleFile } from './bridle-json.ts';
 import { readConfigFile } from './config-file.ts';
+import type { PinMode } from './pin-settings.ts';
 import { hostReason } from './reason.ts';
 import { type PlacesOptions, rulePlaces } from './server-places.ts';
 
@@ -26,6 +27,8 @@ export interface OwnRules {
   readonly serverLog?: NonNullable<BridleFile['serverLog']>;
   /** The mode in force. */
   readonly mode?: string;
+  /** What counts of all files. */
+  readonly pins?: PinMode;
   readonly audit: readonly AuditWords[];
   readonly managedAudit: AuditWords | undefined;
   readonly warnings: readonly Reason[];
@@ -55,6 +58,7 @@ export async function readOwnRules(
     layers.push(layerOf(scope, file.path, rules, true));
   }
   const managed = read.get('managed')?.mode;
+  const pins = read.get('managed')?.pins ?? read.get('local')?.pins ?? read.get('user')?.pins;
   const mode = managed ?? askedMode ?? read.get('local')?.mode ?? read.get('user')?.mode;
   const [serverLog] = [...ORDER].reverse().flatMap((scope) => read.get(scope)?.serverLog ?? []);
   const warnings = [...read.values()].flatMap((rules) => rules.warnings);
@@ -73,6 +77,7 @@ export async function readOwnRules(
     approvals: Object.assign({}, ...ORDER.map((scope) => read.get(scope)?.approvals)),
     ...(mode !== undefined && { mode }),
     ...(serverLog !== undefined && { serverLog }),
+    ...(pins !== undefined && { pins }),
     audit: [...read.values()].flatMap(({ audit }) => audit ?? []),
     managedAudit: read.get('managed')?.audit,
     warnings,

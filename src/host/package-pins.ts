@@ -26,9 +26,29 @@ const TWO_WORDS: ReadonlyMap<string, RegExp> = new Map([
  * @returns undefined for other commands, for pinned packages, and for paths
  */
 export function unpinnedPackage(command: string, args: readonly string[]): OpenPackage | undefined {
+  const found = fetchedPackage(command, args);
+  if (!found || isPinned(found.spec, found.python)) return undefined;
+  const name = bare(found.spec);
+  return { tool: found.tool, name, pinned: found.python ? `${name}==1.2.3` : `${name}@1.2.3` };
+}
+
+/** The package that such a command fetches in exactly one version, as it is written there; undefined where there is none. */
+export function pinnedPackage(command: string, args: readonly string[]): string | undefined {
+  const found = fetchedPackage(command, args);
+  return found && isPinned(found.spec, found.python) ? found.spec : undefined;
+}
+
+/** A package as a runner is told to fetch it. */
+interface FetchedPackage {
+  readonly tool: string;
+  readonly spec: string;
+  readonly python: boolean;
+}
+
+function fetchedPackage(command: string, args: readonly string[]): FetchedPackage | undefined {
   const program = nameOf(command);
   // The shell of Windows stands before the runner in many files.
-  if (program === 'cmd' && /^\/c$/i.test(args[0] ?? '')) return unpinnedPackage(args[1] ?? '', args.slice(2));
+  if (program === 'cmd' && /^\/c$/i.test(args[0] ?? '')) return fetchedPackage(args[1] ?? '', args.slice(2));
   const second = TWO_WORDS.get(program);
   if (second?.test(args[0] ?? '')) return packageOf(`${program} ${args[0]}`, args.slice(1), program === 'pipx');
   if (program === 'uv' && args[0] === 'tool' && args[1] === 'run') return packageOf('uv tool run', args.slice(2), true);
@@ -43,7 +63,7 @@ function nameOf(command: string): string {
     .toLowerCase();
 }
 
-function packageOf(tool: string, args: readonly string[], python: boolean): OpenPackage | undefined {
+function packageOf(tool: string, args: readonly string[], python: boolean): FetchedPackage | undefined {
   let name: string | undefined;
   for (let at = 0; at < args.length && name === undefined; at++) {
     const arg = args[at] ?? '';
@@ -56,8 +76,7 @@ function packageOf(tool: string, args: readonly string[], python: boolean): Open
   if (name === undefined || name === '' || name.includes('${')) return undefined;
   // Paths are files of this machine.
   if (/^(\.{0,2}[\\/]|~|file:|[A-Za-z]:[\\/])/.test(name)) return undefined;
-  const pinned = python ? `${bare(name)}==1.2.3` : `${bare(name)}@1.2.3`;
-  return isPinned(name, python) ? undefined : { tool, name: bare(name), pinned };
+  return { tool, spec: name, python };
 }
 
 function isPinned(name: string, python: boolean): boolean {

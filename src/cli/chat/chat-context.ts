@@ -9,7 +9,7 @@ import type { TurnView } from './turn-view.ts';
 /** What the commands of a chat work with. */
 export interface ChatContext {
   readonly session: ChatSession;
-  readonly workspace: Pick<Workspace, 'servers' | 'project' | 'content' | 'lent'>;
+  readonly workspace: Pick<Workspace, 'servers' | 'project' | 'content' | 'lent' | 'pins'>;
   /** Reads what the person says. */
   readonly input: PersonInput;
   readonly policy: Policy;

@@ -1,9 +1,9 @@
-import { instructionsReason } from '../../host/index.ts';
 import { printable } from '../../tools/index.ts';
 import { reasonLine } from '../workspace.ts';
 import type { WorkspaceServer } from '../workspace-server.ts';
 import type { ChatContext } from './chat-context.ts';
 import { MCP_VERBS } from './completion.ts';
+import { whetherGiven } from '../workspace-instructions.ts';
 
 /** `/mcp`: the state of each server; `/mcp reconnect|disable|enable KEY`. */
 export async function mcpCommand(
@@ -41,7 +41,7 @@ function list(chat: ChatContext): void {
     chat.say(stateLine(server, chat));
     if (!server.isEnabled) continue;
     for (const reason of server.connection.status().reasons) chat.say(chat.style.dim(`    ${reasonLine(reason)}`));
-    const instructions = instructionsReason(server.said());
+    const instructions = whetherGiven(server, chat.workspace.pins);
     if (instructions) chat.say(chat.style.dim(`    ${reasonLine(instructions)}`));
     for (const reason of problemsOf(server, chat)) chat.say(chat.style.dim(`    ${reason}`));
   }

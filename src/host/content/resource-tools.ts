@@ -1,4 +1,13 @@
-import type { CallContext, ContentListing, ContentSource, Json, Source, SourceResult } from '../../contracts/index.ts';
+import type {
+  CallContext,
+  ContentListing,
+  ContentSource,
+  Json,
+  RawJson,
+  Source,
+  SourceResult,
+  ToolDefinition,
+} from '../../contracts/index.ts';
 import { defineTool, functionSource, rawFrom } from '../../tools/index.ts';
 import { isObject } from './read-resource.ts';
 
@@ -7,6 +16,14 @@ const PAGE = 100;
 
 const LIST = 'list_resources';
 const READ = 'read_resource';
+
+/** What the definitions of such tools are written as: nothing that a server sends can be one of these objects. */
+const own = new WeakSet<RawJson>();
+
+/** Whether the host itself wrote the tool's definition, although the tool stands among a server's. */
+export function isResourceTool({ raw }: Pick<ToolDefinition, 'raw'>): boolean {
+  return own.has(raw);
+}
 
 /**
  * Two tools by which a model lists and reads the resources of a server, named and ruled as the server's own:
@@ -17,38 +34,37 @@ export function resourceTools(content: ContentSource): Source {
   const nothing = () => {
     throw new Error('The source answers.');
   };
-  const definitions = functionSource(
-    [
-      defineTool(
-        {
-          name: LIST,
-          title: `Resources of ${key}`,
-          description: `Lists the resources of the server "${key}": what ${READ} can read, with address, name and type, and the templates of addresses that can be filled in. 100 at a time.`,
-          input: {
-            type: 'object',
-            properties: { offset: { type: 'integer', minimum: 0, description: 'Where to go on; 0 unless given.' } },
-          },
-          annotations: { readOnlyHint: true },
+  const tools = [
+    defineTool(
+      {
+        name: LIST,
+        title: `Resources of ${key}`,
+        description: `Lists the resources of the server "${key}": what ${READ} can read, with address, name and type, and the templates of addresses that can be filled in. 100 at a time.`,
+        input: {
+          type: 'object',
+          properties: { offset: { type: 'integer', minimum: 0, description: 'Where to go on; 0 unless given.' } },
         },
-        nothing,
-      ),
-      defineTool(
-        {
-          name: READ,
-          title: `Read a resource of ${key}`,
-          description: `Reads a resource of the server "${key}" by its address, as ${LIST} gives it or as one of its templates makes it.`,
-          input: {
-            type: 'object',
-            properties: { uri: { type: 'string', minLength: 1, description: 'Address of the resource.' } },
-            required: ['uri'],
-          },
-          annotations: { readOnlyHint: true },
+        annotations: { readOnlyHint: true },
+      },
+      nothing,
+    ),
+    defineTool(
+      {
+        name: READ,
+        title: `Read a resource of ${key}`,
+        description: `Reads a resource of the server "${key}" by its address, as ${LIST} gives it or as one of its templates makes it.`,
+        input: {
+          type: 'object',
+          properties: { uri: { type: 'string', minLength: 1, description: 'Address of the resource.' } },
+          required: ['uri'],
         },
-        nothing,
-      ),
-    ],
-    { server: content.server },
-  );
+        annotations: { readOnlyHint: true },
+      },
+      nothing,
+    ),
+  ];
+  for (const { definition } of tools) own.add(definition.raw);
+  const definitions = functionSource(tools, { server: content.server });
   return {
     server: content.server,
     async list(signal) {

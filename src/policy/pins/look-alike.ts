@@ -35,7 +35,7 @@ const CONFUSABLE: ReadonlyMap<string, string> = new Map(
 );
 
 /** What a name looks like: names that a person takes for each other have the same. */
-export function looksLike(name: string): string {
+function looksLike(name: string): string {
   const folded = name
     .normalize('NFKD')
     .replace(/\p{M}|\p{Cf}|\p{Cc}/gu, '')
