@@ -65,3 +65,10 @@ test('a deny by folder holds for every way there, and an allow for none that lea
   expect(await effect('docs/../../etc/passwd')).toBe('ask');
   expect(await effect('docs-old/a')).toBe('ask');
 });
+
+test.runIf(process.platform === 'linux')('a way that leads elsewhere for another process is not known', () => {
+  for (const path of ['/proc/self/cwd/docs/a', `/proc/${process.pid}/root${root}/docs/a`, '/dev/fd/0/../a']) {
+    expect(pathInside(path, 'docs', root)).toBe('unknown');
+  }
+  expect(pathInside('/proc/cpuinfo', 'docs', root)).toBe('no');
+});

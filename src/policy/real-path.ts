@@ -62,6 +62,8 @@ function realPath(absolute: string): string | undefined {
     if (link === 'unreadable') return undefined;
     exists = link !== 'missing';
     if (typeof link === 'object') {
+      // What stands there depends on who looks: `/proc/self/cwd` of a server isn't ours.
+      if (next.startsWith('/proc/')) return undefined;
       links += 1;
       if (links > MOST_LINKS) return undefined;
       if (isAbsolute(link.to)) here = '/';

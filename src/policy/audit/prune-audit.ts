@@ -1,4 +1,4 @@
-import { signedAnchor } from './anchor.ts';
+import { isSigned, signedAnchor } from './anchor.ts';
 import { type AnchorLogs, type AuditLogs, anchorsOf } from './audit-logs.ts';
 import type { AuditEntry, AuditRecord } from './audit-record.ts';
 import { breakAt, headOf, startOf } from './chain.ts';
@@ -42,6 +42,11 @@ export async function pruneAudit(options: PruneOptions): Promise<PruneReport> {
   const broken: string[] = [];
   for (const writer of await options.logs.writers()) {
     const anchor = anchors.get(writer);
+    // Going on from one that somebody made up would sign away what it hides.
+    if (anchor && !isSigned(anchor, options.key)) {
+      broken.push(writer);
+      continue;
+    }
     const found = await oldPart(writer, anchor ?? startOf(writer), options);
     if (found === 'broken') broken.push(writer);
     else if (found !== undefined) {

@@ -186,6 +186,8 @@ describe('pruning', () => {
     } as const;
     await place.anchors.log('x').append([anchor], true);
     expect(await codes()).toEqual(['anchor_not_signed', 'chain_broken']);
+    expect(await prune(1_000)).toEqual({ pruned: [], broken: ['w'] });
+    expect(await codes()).toEqual(['anchor_not_signed', 'chain_broken']);
   });
 });
 
