@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createCatalog } from '../catalog/index.ts';
-import type { Asker, Found, Identity, Json, Model, Source, ToolDefinition } from '../contracts/index.ts';
+import type { Asker, Identity, Json, Model, Source, ToolDefinition } from '../contracts/index.ts';
 import {
   allRecorders,
   createDispatcher,
@@ -158,7 +158,7 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
               idempotency,
               ...(options.callLimits !== undefined && { limits: options.callLimits }),
             }),
-            bookOf(find, options.system, before, input),
+            bookOf(new OriginBook(find, reader.tool.ref.name), options.system, before, input),
           ),
         who,
         conversation,
@@ -255,12 +255,11 @@ const INPUT_HOOKS = ['SessionStart', 'SessionEnd', 'UserPromptSubmit'] as const;
 const SETTLE_MS = 5_000;
 /** What is known of the conversation as the run begins. */
 function bookOf(
-  find: (name: string) => Found | undefined,
+  book: OriginBook,
   system: string | undefined,
   before: readonly Json[],
   input: string | Json[],
 ): OriginBook {
-  const book = new OriginBook(find);
   if (system !== undefined) book.addContext(system);
   book.addMessages(before);
   book.addInput(input);

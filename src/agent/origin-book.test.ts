@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Found, Json, Outcome, ServerRef } from '../contracts/index.ts';
 import { harnessNote, promptNote, rawFrom } from '../tools/index.ts';
-import { OriginBook } from './origin-book.ts';
+import { OriginBook, tracingDispatcher } from './origin-book.ts';
 
 const server = (key: string, trustAnnotations = false): ServerRef => ({
   key,
@@ -130,4 +130,51 @@ test('what comes after a call was made changes nothing for it', () => {
   book.addOutcome('c1', 'mcp__crm__get', text('Eve'));
   expect(before.origins({ v: 'Eve' }).get('/v')?.from).toBe('nowhere');
   expect(before.labels.size).toBe(0);
+});
+
+test('a server that takes a tool away keeps the label and the origin of what the tool gave', async () => {
+  let isThere = true;
+  const book = new OriginBook((name) => (isThere ? find(name) : undefined));
+  const dispatcher = tracingDispatcher(
+    {
+      async call() {
+        isThere = false;
+        return text('eve@example.com');
+      },
+    },
+    book,
+  );
+  await dispatcher.call({ name: 'mcp__crm__get', ctx: { callId: 'c1' } } as never);
+  expect([...book.provenance().labels].sort()).toEqual(['server:crm', 'untrusted-content']);
+  const origins = book.provenance().origins({ v: 'eve@example.com' });
+  expect(origins.get('/v')).toEqual({ from: 'result', callId: 'c1', server: 'crm' });
+});
+
+test('in a conversation that goes on, whose a result is of a tool that is gone, or that read on in one, is not known', () => {
+  const history = (name: string): Json[] => [
+    { role: 'user', content: 'Hello' },
+    { role: 'assistant', content: [{ type: 'tool_use', id: 't1', name, input: {} }] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', content: 'eve@example.com' }] },
+  ];
+  const gone = new OriginBook(find, 'local');
+  gone.addMessages(history('mcp__gone__get'));
+  expect([...gone.provenance().labels].sort()).toEqual(['unknown', 'untrusted-content']);
+  const reads = new OriginBook(find, 'local');
+  reads.addMessages(history('local'));
+  expect([...reads.provenance().labels]).toEqual([]);
+  for (const book of [gone, reads]) {
+    expect(origin(book, 'eve@example.com')).toBeUndefined();
+    expect(origin(book, 'Hello')).toBe('user');
+    expect(origin(book, 'Bob')).toBe('nowhere');
+  }
+  const asked = new OriginBook(find);
+  asked.addMessages(history('ask_user'));
+  expect([...asked.provenance().labels]).toEqual([]);
+});
+
+test('more numbers than are kept make a number unknown, never from nowhere', () => {
+  const book = new OriginBook(find);
+  book.addOutcome('c1', 'mcp__crm__get', ok(Array.from({ length: 100_100 }, (_, at) => at)));
+  expect(origin(book, 100_050)).toBe('result');
+  expect(origin(book, 5)).toBeUndefined();
 });

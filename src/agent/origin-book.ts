@@ -1,5 +1,15 @@
-import type { Dispatcher, Found, Json, Origin, Outcome, Provenance, ServerRef } from '../contracts/index.ts';
+import type {
+  Dispatcher,
+  Found,
+  Json,
+  Origin,
+  Outcome,
+  Provenance,
+  ServerRef,
+  ToolDefinition,
+} from '../contracts/index.ts';
 import { isHarnessNote, leavesOf, wordsOfPromptNote } from '../tools/index.ts';
+import { ASK_USER } from './ask-user.ts';
 import { contentBlocks, isBlock, isObject } from './blocks.ts';
 import { type SourceText, sourceText, textHolds } from './source-text.ts';
 
@@ -9,13 +19,16 @@ const MOST_WORK = 32_000_000;
 /** Most characters kept of a conversation; what came after that is not looked up. */
 const MOST_KEPT = 4_000_000;
 
+type KnownOrigin = Exclude<Origin, { from: 'nowhere' }>;
+
 interface KnownText {
-  readonly origin: Exclude<Origin, { from: 'nowhere' }>;
+  /** Null: a result of which nobody can tell whose it is. */
+  readonly origin: KnownOrigin | null;
   readonly text: SourceText;
 }
 
 /** Written by somebody else, and the result of no call. */
-const OTHERS: KnownText['origin'] = { from: 'result', callId: '', server: null };
+const OTHERS: KnownOrigin = { from: 'result', callId: '', server: null };
 
 const RANK = { user: 0, context: 1, result: 2 } as const;
 
@@ -25,15 +38,25 @@ const RANK = { user: 0, context: 1, result: 2 } as const;
  */
 export class OriginBook {
   readonly #find: (name: string) => Found | undefined;
+  readonly #reader: string | undefined;
   readonly #texts: KnownText[] = [];
   readonly #labels = new Set<string>();
   #kept = 0;
   /** False when something wasn't kept: a value that isn't found may have stood there. */
   #isWhole = true;
 
-  /** @param find by wire name: whose result it is */
-  constructor(find: (name: string) => Found | undefined) {
+  /**
+   * @param find by wire name: whose result it is
+   * @param reader wire name of the tool that reads on in results that were cut, and so gives what others said
+   */
+  constructor(find: (name: string) => Found | undefined, reader?: string) {
     this.#find = find;
+    this.#reader = reader;
+  }
+
+  /** The tool of a name as it is now: a server may take it away before what it gave is known. */
+  toolOf(name: string): ToolDefinition | undefined {
+    return this.#find(name)?.tool;
   }
 
   addContext(text: string): void {
@@ -73,22 +96,25 @@ export class OriginBook {
           const callId = String(block.tool_use_id);
           this.#addResult(callId, names.get(callId) ?? '', [block.content ?? null]);
         } else if (message.role !== 'user' && typeof block.type === 'string' && block.type.endsWith('_tool_result')) {
-          this.#addResult(String(block.tool_use_id), '', [block]);
+          // The model's provider ran it.
+          this.#labels.add('untrusted-content');
+          this.#add({ from: 'result', callId: String(block.tool_use_id), server: null }, [block]);
         }
       }
     }
   }
 
-  addOutcome(callId: string, name: string, outcome: Outcome): void {
-    if (outcome.kind === 'ok') this.#addResult(callId, name, [parsed(outcome.raw.text)]);
+  /** @param tool as it was when it was called; default: as it is now */
+  addOutcome(callId: string, name: string, outcome: Outcome, tool?: ToolDefinition): void {
+    if (outcome.kind === 'ok') this.#addResult(callId, name, [parsed(outcome.raw.text)], tool);
     if (outcome.kind !== 'failed' && outcome.kind !== 'cancelled') return;
     const { message, partial } = outcome.failure;
-    this.#addResult(callId, name, [message, ...(partial ? [parsed(partial.text)] : [])]);
+    this.#addResult(callId, name, [message, ...(partial ? [parsed(partial.text)] : [])], tool);
   }
 
   /** As things stand now: what comes later doesn't change it. */
   provenance(): Provenance {
-    const texts = [...this.#texts].sort((a, b) => RANK[a.origin.from] - RANK[b.origin.from]);
+    const texts = [...this.#texts].sort((a, b) => rankOf(a) - rankOf(b));
     const isWhole = this.#isWhole;
     return { labels: new Set(this.#labels), origins: (args) => originsOf(args, texts, isWhole) };
   }
@@ -98,12 +124,19 @@ export class OriginBook {
     this.#add(OTHERS, [value]);
   }
 
-  #addResult(callId: string, name: string, values: readonly Json[]): void {
-    const tool = this.#find(name)?.tool;
+  #addResult(callId: string, name: string, values: readonly Json[], before?: ToolDefinition): void {
+    if (name === ASK_USER) {
+      this.#add({ from: 'result', callId, server: null }, values);
+      return;
+    }
+    const tool = before ?? this.toolOf(name);
     const server = tool?.ref.server ?? null;
     if (server) this.#labels.add(`server:${server.key}`);
     if (!tool || isOutside(server, tool.annotations)) this.#labels.add('untrusted-content');
-    this.#add({ from: 'result', callId, server: server?.key ?? null }, values);
+    // Whose a tool was that is gone isn't known: a server may not lose its label by taking a tool away.
+    if (!tool) this.#labels.add('unknown');
+    const isKnown = tool !== undefined && name !== this.#reader;
+    this.#add(isKnown ? { from: 'result', callId, server: server?.key ?? null } : null, values);
   }
 
   #add(origin: KnownText['origin'], values: readonly Json[]): void {
@@ -114,12 +147,17 @@ export class OriginBook {
   }
 }
 
+function rankOf({ origin }: KnownText): number {
+  return RANK[origin?.from ?? 'result'];
+}
+
 /** Adds to each call where its arguments came from, and to the book what it gives back. */
 export function tracingDispatcher(inner: Dispatcher, book: OriginBook): Dispatcher {
   return {
     async call(request) {
+      const tool = book.toolOf(request.name);
       const outcome = await inner.call({ ...request, provenance: book.provenance() });
-      book.addOutcome(request.ctx.callId, request.name, outcome);
+      book.addOutcome(request.ctx.callId, request.name, outcome, tool);
       return outcome;
     },
   };
@@ -135,7 +173,7 @@ function originsOf(args: Json, texts: readonly KnownText[], isWhole: boolean): R
   const origins = new Map<string, Origin>();
   let work = 0;
   for (const { pointer, value } of leavesOf(args, MOST_LEAVES).leaves) {
-    let origin: Origin | undefined;
+    let origin: KnownOrigin | null | undefined;
     let isSure = isWhole;
     for (const { origin: from, text } of texts) {
       work += text.words.length;
@@ -149,7 +187,7 @@ function originsOf(args: Json, texts: readonly KnownText[], isWhole: boolean): R
       }
     }
     if (origin) origins.set(pointer, origin);
-    else if (isSure) origins.set(pointer, { from: 'nowhere' });
+    else if (origin === undefined && isSure) origins.set(pointer, { from: 'nowhere' });
   }
   return origins;
 }

@@ -49,7 +49,8 @@ export function sourceText(
     }
   }
   const text = parts.join('\n');
-  return { text: { words: normal(text), numbers: numbersIn(text) }, whole };
+  const numbers = numbersIn(text);
+  return { text: { words: normal(text), numbers }, whole: whole && numbers.size <= MOST_NUMBERS };
 }
 
 function innerJson(text: string): Json | undefined {
