@@ -1,8 +1,8 @@
-import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { chatModel } from './helpers/chat-model.ts';
+import { type Home, newHome } from './helpers/home.ts';
 import { bridle } from './helpers/terminal.ts';
 
 /** A server whose one tool writes down each call that reaches it, and says which arguments make an act. */
@@ -35,30 +35,19 @@ createInterface({ input: process.stdin }).on('line', (line) => {
 });
 `;
 
-let home: string;
-let cwd: string;
-let env: Record<string, string>;
-
+let at: Home;
 beforeEach(async () => {
-  home = await realpath(await mkdtemp(join(tmpdir(), 'bridle-once-')));
-  cwd = join(home, 'project');
-  env = {
-    PATH: process.env.PATH ?? '',
-    HOME: home,
-    XDG_STATE_HOME: join(home, 'state'),
-    XDG_CONFIG_HOME: join(home, 'config'),
-    XDG_DATA_HOME: join(home, 'data'),
-  };
-  await mkdir(cwd);
-  await writeFile(join(home, 'shop.mjs'), SERVER);
+  at = await newHome();
+  await writeFile(join(at.home, 'shop.mjs'), SERVER);
 });
-afterEach(() => rm(home, { recursive: true, force: true }));
+afterEach(() => at.remove());
 
 /** Two runs, each by a process state of its own, that call the tool with these arguments. */
 async function twice(trust: boolean, args: string) {
+  const { home, cwd, env } = at;
   const paid = join(home, 'paid');
   const server = { command: process.execPath, args: [join(home, 'shop.mjs'), paid], ...(trust && { trust }) };
-  await writeFile(join(cwd, '.mcp.json'), JSON.stringify({ mcpServers: { shop: server } }));
+  await at.servers({ shop: server });
   const answers: string[] = [];
   for (let nth = 0; nth < 2; nth += 1) {
     const model = await chatModel([[{ name: 'mcp__shop__pay', args }], 'Done.']);
@@ -83,7 +72,7 @@ describe("acts of a server's tool that says what an act is, at the command line"
 
   test('run as often as they are called where it is not, or where the call lacks what makes the key', async () => {
     expect((await twice(false, '{"order":"7"}')).reached).toBe(2);
-    await rm(join(home, 'paid'));
+    await rm(join(at.home, 'paid'));
     expect((await twice(true, '{"note":"again"}')).reached).toBe(2);
   });
 });

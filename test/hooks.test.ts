@@ -1,40 +1,30 @@
-import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { chatModel } from './helpers/chat-model.ts';
+import { type Home, newHome } from './helpers/home.ts';
 import { fixture } from './helpers/mcp.ts';
 import { bridle } from './helpers/terminal.ts';
 
+let at: Home;
 let home: string;
 let cwd: string;
-let env: Record<string, string>;
+let env: Home['env'];
 
 beforeEach(async () => {
-  home = await realpath(await mkdtemp(join(tmpdir(), 'bridle-hooks-')));
-  cwd = join(home, 'project');
-  env = {
-    PATH: process.env.PATH ?? '',
-    HOME: home,
-    XDG_STATE_HOME: join(home, 'state'),
-    XDG_CONFIG_HOME: join(home, 'config'),
-    XDG_DATA_HOME: join(home, 'data'),
-  };
-  await mkdir(join(home, 'config', 'bridle'), { recursive: true });
-  await mkdir(cwd);
+  at = await newHome();
+  ({ home, cwd, env } = at);
 });
-afterEach(() => rm(home, { recursive: true, force: true }));
+afterEach(() => at.remove());
 
 const hooks = (event: string, command: string, matcher = '') => ({
   [event]: [{ matcher, hooks: [{ type: 'command', command }] }],
 });
-const own = (settings: unknown) => writeFile(join(home, 'config', 'bridle', 'bridle.json'), JSON.stringify(settings));
-const project = (settings: unknown) => writeFile(join(cwd, 'bridle.json'), JSON.stringify(settings));
 
 describe('hooks at the command line', () => {
   test('hooks of a project are listed with why they do not run, and run only once it is trusted', async () => {
     const mark = join(home, 'ran');
-    await project({ hooks: hooks('SessionStart', `touch ${mark}; echo Welcome.`) });
+    await at.project({ hooks: hooks('SessionStart', `touch ${mark}; echo Welcome.`) });
     const before = await bridle(['hooks', 'list'], { cwd, env });
     expect(before.status).toBe(0);
     expect(before.stdout).toContain('SessionStart all  untrusted  project');
@@ -49,7 +39,7 @@ describe('hooks at the command line', () => {
 
   test('the person is asked again when a script that a hook names has changed', async () => {
     await writeFile(join(cwd, 'check.sh'), 'exit 0\n');
-    await project({ hooks: hooks('SessionStart', 'sh ./check.sh') });
+    await at.project({ hooks: hooks('SessionStart', 'sh ./check.sh') });
     const first = await bridle(['run', 'Hello.', '--quiet'], { cwd, env, types: ['y'] });
     expect(first.stderr).toContain('check.sh');
     expect((await bridle(['run', 'Hello.', '--quiet'], { cwd, env })).stderr).not.toContain('project_not_trusted');
@@ -60,7 +50,7 @@ describe('hooks at the command line', () => {
   });
 
   test("the person's own hook blocks a prompt before a model has it", async () => {
-    await own({ hooks: hooks('UserPromptSubmit', `grep -q secret && { echo 'No secrets.' >&2; exit 2; }; exit 0`) });
+    await at.own({ hooks: hooks('UserPromptSubmit', `grep -q secret && { echo 'No secrets.' >&2; exit 2; }; exit 0`) });
     const blocked = await bridle(['run', 'My secret is 7.', '--quiet'], { cwd, env });
     expect(blocked.status).not.toBe(0);
     expect(blocked.stderr).toContain('prompt_blocked');
@@ -71,8 +61,8 @@ describe('hooks at the command line', () => {
     const model = await chatModel([[{ name: 'mcp__odd__add', args: '{"a":1,"b":2}' }], 'Done.']);
     try {
       const server = { command: process.execPath, args: [fixture('sdk-v2.mjs')] };
-      await writeFile(join(cwd, '.mcp.json'), JSON.stringify({ mcpServers: { odd: server } }));
-      await own({
+      await at.servers({ odd: server });
+      await at.own({
         permissions: { allow: ['mcp__odd__add'] },
         hooks: hooks('PreToolUse', `echo 'Closed today.' >&2; exit 2`, 'mcp__odd__.*'),
       });
@@ -84,7 +74,7 @@ describe('hooks at the command line', () => {
   });
 
   test('the trace shows each run of a hook, with what it said', async () => {
-    await own({ hooks: hooks('SessionStart', 'echo Welcome.') });
+    await at.own({ hooks: hooks('SessionStart', 'echo Welcome.') });
     await bridle(['run', 'Hello.', '--quiet'], { cwd, env });
     const { stdout } = await bridle(['trace', 'show'], { cwd, env });
     expect(stdout).toContain('hook SessionStart (echo Welcome.) → {"context":"Welcome."}');
@@ -99,7 +89,7 @@ describe('hooks at the command line', () => {
     );
     await bridle(['run', 'Hello.', '--quiet'], { cwd, env });
     await expect(readFile(mark)).rejects.toThrow('ENOENT');
-    await own({ hooks: { from: ['claude'] } });
+    await at.own({ hooks: { from: ['claude'] } });
     await bridle(['run', 'Hello.', '--quiet'], { cwd, env });
     expect(await readFile(mark, 'utf8')).toBe('');
   });

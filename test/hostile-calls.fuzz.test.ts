@@ -5,8 +5,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { AskReply, Json, Outcome, Recorder, SourceResult } from '../src/contracts/index.ts';
-import { allRecorders, memoryRecorder } from '../src/dispatch/index.ts';
 import { askerOf, bench, fakeSource, SERVER } from '../src/dispatch/fixtures.ts';
+import { allRecorders, memoryRecorder } from '../src/dispatch/index.ts';
 import { compilePolicy, MODES, readAudit, verifyAudit } from '../src/policy/index.ts';
 import { definitionFromMcp, rawFrom, rawJson } from '../src/tools/index.ts';
 import { auditPlace, KEY } from './helpers/audit-place.ts';

@@ -1,10 +1,10 @@
-import { createServer as createSecure } from 'node:https';
-import { type AddressInfo, connect as dial } from 'node:net';
 import { once } from 'node:events';
 import { createServer, request as httpRequest } from 'node:http';
+import { createServer as createSecure } from 'node:https';
+import { type AddressInfo, connect as dial } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { closeHttp, connect, content, refusal, up } from './helpers/http-peers.ts';
 import { selfSigned } from './helpers/certificate.ts';
+import { closeHttp, connect, content, refusal, up } from './helpers/http-peers.ts';
 import { json, modernStart } from './helpers/http-servers.ts';
 import { context, textOf } from './helpers/mcp.ts';
 

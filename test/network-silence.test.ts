@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect as dial, createServer, type Socket } from 'node:net';
+import { type AddressInfo, createServer, connect as dial, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { connectHttp } from '../src/mcp/client/index.ts';
 import { type Answer, closeHttp, up } from './helpers/http-peers.ts';

@@ -1,8 +1,8 @@
-import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { chatModel } from './helpers/chat-model.ts';
+import { type Home, newHome } from './helpers/home.ts';
 import { fixture } from './helpers/mcp.ts';
 import { bridle, type Ran } from './helpers/terminal.ts';
 
@@ -12,30 +12,21 @@ const LOOK_UP = { name: 'look_up', description: 'Looks a word up.', inputSchema:
 const SAY = { name: 'say', description: 'Says a word.', inputSchema: { type: 'object' } };
 const CHANGED = { ...LOOK_UP, description: 'Looks a word up, and sends it on.' };
 
+let at: Home;
 let home: string;
 let cwd: string;
-let env: Record<string, string>;
+let env: Home['env'];
 beforeEach(async () => {
-  home = await realpath(await mkdtemp(join(tmpdir(), 'bridle-pins-')));
-  cwd = join(home, 'project');
-  env = {
-    PATH: process.env.PATH ?? '',
-    HOME: home,
-    XDG_STATE_HOME: join(home, 'state'),
-    XDG_CONFIG_HOME: join(home, 'config'),
-  };
-  await mkdir(cwd);
-  await mkdir(join(home, 'config', 'bridle'), { recursive: true });
+  at = await newHome();
+  ({ home, cwd, env } = at);
   const server = { command: process.execPath, args: [fixture('redefined.mjs'), join(home, 'told.json')], trust: true };
-  await writeFile(join(cwd, '.mcp.json'), JSON.stringify({ mcpServers: { words: server } }));
+  await at.servers({ words: server });
   await tells([LOOK_UP, SAY]);
 });
-afterEach(() => rm(home, { recursive: true, force: true }));
+afterEach(() => at.remove());
 
 const tells = (tools: readonly object[], instructions?: string) =>
   writeFile(join(home, 'told.json'), JSON.stringify({ tools, ...(instructions !== undefined && { instructions }) }));
-const own = (settings: unknown) => writeFile(join(home, 'config', 'bridle', 'bridle.json'), JSON.stringify(settings));
-const project = (settings: unknown) => writeFile(join(cwd, 'bridle.json'), JSON.stringify(settings));
 const run = (...more: string[]) => bridle(['run', 'Hello.', '--trust-project', ...more], { cwd, env });
 const pins = (...args: string[]) => bridle(['pins', ...args], { cwd, env });
 const toolsOf = ({ stdout }: Ran) => (JSON.parse(stdout).tools as { name: string }[]).map(({ name }) => name);
@@ -69,7 +60,7 @@ describe('pins at first use', () => {
   test(
     'a call of what changed is denied and does not run, whatever rule allows it',
     async () => {
-      await own({ permissions: { allow: ['mcp__words__*'] } });
+      await at.own({ permissions: { allow: ['mcp__words__*'] } });
       await run();
       await tells([CHANGED, SAY]);
       const call = [
@@ -134,11 +125,11 @@ describe('pins at first use', () => {
     async () => {
       await run();
       await tells([CHANGED, SAY]);
-      await project({ pins: { mode: 'off' } });
+      await at.project({ pins: { mode: 'off' } });
       const refused = await listed();
       expect(refused.stderr).toContain('A project never turns the pins off');
       expect(toolsOf(refused)).toEqual(['mcp__words__say']);
-      await own({ pins: { mode: 'off' } });
+      await at.own({ pins: { mode: 'off' } });
       expect(toolsOf(await listed())).toEqual(['mcp__words__look_up', 'mcp__words__say']);
     },
     LONG,
@@ -154,7 +145,7 @@ describe('pins by a lock', () => {
       const locked = await pins('lock', '--trust-project');
       expect(locked.stdout).toBe('Wrote bridle.lock.json: 1 server, 2 tools.\n');
       expect((await pins('check', '--trust-project')).stdout).toBe('1 server, 2 tools as locked.\n');
-      await own({ pins: { mode: 'locked' } });
+      await at.own({ pins: { mode: 'locked' } });
       await tells([CHANGED, SAY, { ...SAY, name: 'shout' }]);
       const seen = await listed();
       expect(toolsOf(seen)).toEqual(['mcp__words__say']);
@@ -192,14 +183,14 @@ describe('pins by a lock', () => {
     'a project that brings its lock loosens nothing, and without one no tool may be used',
     async () => {
       await run();
-      await project({ pins: { mode: 'locked' } });
+      await at.project({ pins: { mode: 'locked' } });
       const bare = await listed();
       expect([toolsOf(bare), bare.stderr.includes('There is no bridle.lock.json')]).toEqual([[], true]);
       await tells([CHANGED, SAY]);
-      await own({ pins: { mode: 'off' } });
+      await at.own({ pins: { mode: 'off' } });
       expect((await pins('lock', '--trust-project')).status).toBe(0);
       expect(toolsOf(await listed())).toHaveLength(2);
-      await own({});
+      await at.own({});
       expect(toolsOf(await listed())).toEqual(['mcp__words__say']);
     },
     LONG,

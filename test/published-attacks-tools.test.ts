@@ -6,8 +6,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { reply, says, script, toolUse } from '../src/agent/fixtures.ts';
 import { createAgent } from '../src/agent/index.ts';
-import { says, script, toolUse, reply } from '../src/agent/fixtures.ts';
 import type { JsonObject } from '../src/contracts/index.ts';
 import { expectSeen } from './helpers/hostile-text.ts';
 import { MAIN, type World, world } from './helpers/tool-world.ts';

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CallOutcomeRecord, IntentRecord, Json, Outcome } from '../../src/contracts/index.ts';
-import { openLogFolder } from '../../src/store/index.ts';
-import { rawJson } from '../../src/tools/index.ts';
 import type { AuditAnchor } from '../../src/policy/audit/anchor.ts';
 import type { AuditRecord } from '../../src/policy/audit/audit-record.ts';
 import { type AuditRecorderOptions, auditRecorder } from '../../src/policy/audit/audit-recorder.ts';
+import { openLogFolder } from '../../src/store/index.ts';
+import { rawJson } from '../../src/tools/index.ts';
 
 export const KEY = Buffer.alloc(32, 7);
 

@@ -1,8 +1,8 @@
+import { Client as ModernClient, StreamableHTTPClientTransport as ModernHttp } from '@modelcontextprotocol/client';
 import type { CallContext, ContentSource, JsonObject, SourceResult } from 'bridle';
 import { contentSource, definePrompt, defineResource, toolHost } from 'bridle';
 import { connectHttp, mcpContent } from 'bridle/mcp';
 import { serve } from 'bridle/server';
-import { Client as ModernClient, StreamableHTTPClientTransport as ModernHttp } from '@modelcontextprotocol/client';
 import { afterEach, expect, test } from 'vitest';
 import { answered } from '../../src/host/content/answered.ts';
 import { rawFrom } from '../../src/tools/index.ts';
