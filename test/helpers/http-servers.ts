@@ -143,12 +143,16 @@ const NAME = { type: 'object', properties: { name: { type: 'string' } }, require
 /** The official SDK, version 1: with a session for each `initialize`, or without any. */
 export async function sdkV1(options: { readonly stateless?: boolean; readonly asJson?: boolean } = {}) {
   const sessions = new Map<string, StreamableHTTPServerTransport>();
+  let ran = 0;
   const make = () => {
     const server = new LegacyServer({ name: 'sdk-v1', version: '1.0.0' });
     server.registerTool(
       'add',
       { description: 'Adds.', inputSchema: { a: z.number(), b: z.number() }, annotations: { readOnlyHint: true } },
-      async ({ a, b }) => ({ content: [{ type: 'text', text: String(a + b) }] }),
+      async ({ a, b }) => {
+        ran += 1;
+        return { content: [{ type: 'text', text: String(a + b) }] };
+      },
     );
     server.registerTool('who', { description: 'Asks the person.', inputSchema: {} }, async (_, { sendRequest }) => {
       const ask = { method: 'elicitation/create' as const, params: { message: 'Your name?', requestedSchema: NAME } };
@@ -181,12 +185,15 @@ export async function sdkV1(options: { readonly stateless?: boolean; readonly as
     }
     await transport.handleRequest(request, response);
   });
-  return { ...running, sessions };
+  /** How often `add` ran. */
+  const added = () => ran;
+  return { ...running, sessions, added };
 }
 
 /** The official SDK, version 2: both eras, or the modern one alone. */
 export async function sdkV2(options: { readonly modernOnly?: boolean } = {}) {
   let more = false;
+  let ran = 0;
   const handler = createMcpHandler(
     () => {
       const server = new McpServer(
@@ -196,7 +203,10 @@ export async function sdkV2(options: { readonly modernOnly?: boolean } = {}) {
       server.registerTool(
         'add',
         { description: 'Adds.', inputSchema: z.object({ a: z.number(), b: z.number() }) },
-        async ({ a, b }) => ({ content: [{ type: 'text', text: String(a + b) }] }),
+        async ({ a, b }) => {
+          ran += 1;
+          return { content: [{ type: 'text', text: String(a + b) }] };
+        },
       );
       server.registerTool(
         'region',
@@ -250,6 +260,8 @@ export async function sdkV2(options: { readonly modernOnly?: boolean } = {}) {
   });
   return {
     ...running,
+    /** How often `add` ran. */
+    added: () => ran,
     async close() {
       await handler.close();
       await running.close();
@@ -267,7 +279,7 @@ export async function everything(mode: 'streamableHttp' | 'sse'): Promise<Runnin
   });
   const url = `http://127.0.0.1:${probe.port}${mode === 'sse' ? '/sse' : '/mcp'}`;
   for (const output of [child.stdout, child.stderr]) output?.resume();
-  for (let tries = 0; tries < 200; tries += 1) {
+  for (let tries = 0; tries < 1_800; tries += 1) {
     const up = await fetch(`http://127.0.0.1:${probe.port}/`).then(
       () => true,
       () => false,

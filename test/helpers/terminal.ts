@@ -13,6 +13,8 @@ export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** What a person types, one line an answer, each as soon as its question stands. Absent: there is no terminal. */
   readonly types?: readonly string[];
+  /** What stdin holds, where there is no terminal. */
+  readonly piped?: string;
   /** Width of the terminal, where there is one. */
   readonly columns?: number;
 }
@@ -21,8 +23,9 @@ export interface Terminal {
 const QUESTION = /\[y\/n\] $|\n: $|change that\. $/i;
 
 /** Runs a command in this process, as a shell would, with its own streams; a person at the keyboard if asked for. */
-export async function bridle(args: readonly string[], { cwd, env, types, columns }: Terminal): Promise<Ran> {
+export async function bridle(args: readonly string[], { cwd, env, types, piped, columns }: Terminal): Promise<Ran> {
   const stdin = stream(types !== undefined);
+  if (piped !== undefined) stdin.end(piped);
   const stdout = Object.assign(stream(types !== undefined), columns !== undefined && { columns });
   const stderr = stream(types !== undefined);
   const said = { stdout: '', stderr: '' };
