@@ -33,8 +33,11 @@ function narrowed(keep: NonNullable<Narrowing['result']>, outcome: Outcome): Out
     }
     case 'failed':
     case 'cancelled': {
-      const { partial: _, ...failure } = outcome.failure;
-      return { ...outcome, failure };
+      const { category, retryable, executed } = outcome.failure;
+      const message =
+        `The tool failed (${category}${executed === 'executed' ? '' : `, ${executed.replace('_', ' ')}`}). ` +
+        'Its words are not shown, as only some of its results are.';
+      return { ...outcome, failure: { category, retryable, executed, message, attempts: [] } };
     }
     default:
       return outcome;

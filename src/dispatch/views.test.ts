@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ToolDefinition } from '../contracts/index.ts';
 import { applyView, view, type ViewOptions } from '../policy/index.ts';
+import { rawFrom } from '../tools/index.ts';
 import { askerOf, bench, decision, definition, fakeSource, ok, policyOf } from './fixtures.ts';
 
 const SCHEMA = {
@@ -47,6 +48,25 @@ describe.each(['agent', 'relay'] as const)('in the profile %s, a view', (profile
     const bad = bench([tool], fakeSource({ fetch: () => ok('secret') }));
     const outcome = await bad.call('load', { url: 'a' }, { profile });
     expect(outcome).toMatchObject({ kind: 'failed', failure: { executed: 'executed', retryable: false } });
+    expect(JSON.stringify(outcome)).not.toContain('secret');
+  });
+
+  test('that keeps fields of results shows no words of a failure', async () => {
+    const failure = {
+      category: 'business',
+      retryable: false,
+      message: 'secret',
+      executed: 'executed',
+      attempts: ['secret'],
+      alternatives: ['secret'],
+      partial: rawFrom('secret'),
+    } as const;
+    const { call } = bench(
+      [viewOf({ result: { keep: ['/id'] } })],
+      fakeSource({ fetch: () => ({ kind: 'failure', failure }) }),
+    );
+    const outcome = await call('load', { url: 'a' }, { profile });
+    expect(outcome).toMatchObject({ kind: 'failed', failure: { category: 'business', executed: 'executed' } });
     expect(JSON.stringify(outcome)).not.toContain('secret');
   });
 });
