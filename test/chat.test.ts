@@ -167,7 +167,7 @@ test('trust is asked for at the same keyboard, before anything starts', async ()
   terminals.push(terminal);
   const user = typist(terminal);
   await user.at(/Trust this folder\?.*\[y\/N\] $/, 'y\r');
-  await user.sees(/1 server, 3 tools/);
+  await user.sees(/1 server, 4 tools/);
   await leaves({ terminal, user });
 });
 
@@ -272,13 +272,13 @@ test('/mcp restarts a server, and switches it off and on for the agent', async (
   const model = await playing('None.', 'Some.');
   const chat = open('--model', model.spec);
   await chat.user.says('/mcp');
-  await chat.user.sees(/● one: ready, 3 tools/);
+  await chat.user.sees(/● one: ready, 4 tools/);
   await chat.user.says('/mcp disable one');
   await chat.user.sees(/○ one: disabled/);
   await chat.user.says('Any tools?');
   await chat.user.sees(/None\./);
   await chat.user.says('/mcp enable one');
-  await chat.user.sees(/● one: ready, 3 tools/);
+  await chat.user.sees(/● one: ready, 4 tools/);
   await chat.user.says('And now?');
   await chat.user.sees(/Some\./);
   const offered = model.requests.map(({ body }) => JSON.stringify((body as { tools?: unknown }).tools ?? []));

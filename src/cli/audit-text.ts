@@ -34,6 +34,7 @@ export function auditShown(row: AuditRow): string {
     ),
     ['asked', call.asked && askedText(call.asked)],
     ['outcome', outcomeText(end)],
+    ['answered', end?.answeredBy && `by call ${end.answeredBy.callId} of ${time(end.answeredBy.at)}, not run again`],
     ['took', end && `${end.ms} ms, ${end.attempts} ${end.attempts === 1 ? 'attempt' : 'attempts'}`],
   ];
   return lines

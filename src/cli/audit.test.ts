@@ -66,6 +66,28 @@ test('list shows the calls, and filters them', async () => {
   expect(await bridle('list', '--since', 'soon')).toMatchObject({ status: 2, stderr: expect.stringContaining('90d') });
 });
 
+test('show tells that a call was given the end of an earlier one', async () => {
+  const logs = auditLogs(at());
+  const place = {
+    log: logs.log('w1'),
+    writer: 'w1',
+    key: await auditKey(at()),
+    by: 'test',
+    host: hostname(),
+    pid: NOBODY,
+  };
+  const audit = auditRecorder(place);
+  audit.outcome(
+    outcomeRecord('a2', {}, { attempts: 0, answeredBy: { callId: 'a1', at: Date.parse('2026-01-15T12:00:00Z') } }),
+  );
+  await audit.close();
+  await logs.close();
+  const { stdout } = await bridle('show', 'a2');
+  expect(stdout).toContain('by call a1 of 2026-01-15 12:00:00, not run again');
+  const [row] = JSON.parse((await bridle('show', 'a2', '--json')).stdout);
+  expect(row.end.answeredBy).toEqual({ callId: 'a1', at: Date.parse('2026-01-15T12:00:00Z') });
+});
+
 test('show tells everything of a call, and no secret', async () => {
   await written('w1', { asked: { answer: 'allow', by: 'ada' }, labels: ['untrusted-content'] });
   const { stdout } = await bridle('show', 'a1');

@@ -118,7 +118,7 @@ async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number>
         ChatSession.open({ agent, dir, project: root }, model),
       );
       session = opened;
-      audit.listed(opened.agent);
+      audit.follow({ agent: () => opened.agent, policy, version: rules.version });
       wait.over();
       workspace.lend(() => opened.agent.model);
       signal.throwIfAborted();
@@ -227,7 +227,7 @@ async function inPipe(parsed: ParsedCommand, io: CommandIo): Promise<number> {
       );
       session = opened;
       workspace.lend(() => opened.agent.model);
-      audit.listed(session.agent);
+      audit.follow({ agent: () => opened.agent, policy, version: () => workspace.compiled.version });
       signal.throwIfAborted();
       void workspace.content.refresh(signal);
       const { catalog } = opened.agent;

@@ -89,7 +89,7 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
         },
       };
       const agent = await closingOnAbort(signal, workspace.close, () => createAgent(options));
-      audit.listed(agent);
+      audit.follow({ agent: () => agent, policy, version: () => workspace.compiled.version });
       // Servers that were stopped have no problem of their own.
       if (!signal.aborted) {
         const readiness = agent.catalog.readiness();

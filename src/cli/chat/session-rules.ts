@@ -6,6 +6,8 @@ import { type CompiledPolicy, compilePolicy, type PolicyLayer, ruleFor } from '.
 export interface SessionRules {
   readonly policy: Policy;
   readonly added: readonly string[];
+  /** Of the rules with all that was added. */
+  version(): string;
   /** Adds an allow rule for exactly the tool of the question, or says why that would do nothing. */
   always(question: Pick<AskQuestion, 'tool' | 'who' | 'decision'>): AlwaysAnswer;
 }
@@ -29,6 +31,7 @@ export function sessionRules(layers: readonly PolicyLayer[], mode: string, root?
   const policyFor = (tool: ToolDefinition) => (approved.has(identityOf(tool)) ? extended : base).policy;
   return {
     added,
+    version: () => extended.version,
     policy: {
       view: (who, tool) => policyFor(tool).view(who, tool),
       decide: (who, tool, call) => policyFor(tool).decide(who, tool, call),

@@ -42,6 +42,8 @@ export interface AuditedEnd {
   readonly startedAt: number;
   readonly ms: number;
   readonly attempts: number;
+  /** The first call of the same act, whose end this one was given without being run; `at` is when that one was made. */
+  readonly answeredBy?: { readonly callId: string; readonly at: number };
 }
 
 /** What one record tells. */

@@ -25,13 +25,20 @@ export interface DescribeOptions {
 export function describeCall(record: IntentRecord | CallOutcomeRecord, options: DescribeOptions): AuditedCall {
   const removed = new Set<string>();
   const kept = (value: Json): Json | undefined => {
+    if (!options.keepsArguments) {
+      // Nor may a reason tell what the arguments and facts were.
+      options.redactor.takeOut(value, removed);
+      return undefined;
+    }
     const clean = options.redactor.redact(value, removed);
-    return options.keepsArguments && JSON.stringify(clean).length <= MOST_KEPT ? clean : undefined;
+    return JSON.stringify(clean).length <= MOST_KEPT ? clean : undefined;
   };
   const args = kept(record.args);
   const facts = record.facts === undefined ? undefined : kept(record.facts);
   const behind = record.behind && behindOf(record.behind, kept, options);
   const asked = record.asked && answerOf(record.asked, kept, options);
+  // A hook's reason may quote what it made of the arguments.
+  if (record.decision?.input !== undefined) kept(record.decision.input);
   const scrub = (text: string) => options.redactor.scrub(text, removed);
   return {
     id: record.callId,
@@ -92,8 +99,8 @@ function answerOf(
   }
 }
 
-export function describeEnd({ outcome, startedAt, ms, attempts }: CallOutcomeRecord): AuditedEnd {
-  return { outcome: outcome.kind, ...endOf(outcome), startedAt, ms, attempts };
+export function describeEnd({ outcome, startedAt, ms, attempts, answeredBy }: CallOutcomeRecord): AuditedEnd {
+  return { outcome: outcome.kind, ...endOf(outcome), startedAt, ms, attempts, ...(answeredBy && { answeredBy }) };
 }
 
 function endOf(outcome: Outcome): Partial<AuditedEnd> {

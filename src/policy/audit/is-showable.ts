@@ -10,7 +10,7 @@ const LAST_TIME = 8.64e15;
 /** Whether a record has what those who show it rely on: files are edited, and sent by others. */
 export function isShowable(record: AuditRecord): boolean {
   const { at, type } = record as unknown as Members;
-  if (typeof at !== 'number' || !(Math.abs(at) <= LAST_TIME)) return false;
+  if (!isTime(at)) return false;
   const { call, end } = record as unknown as Members;
   if (type === 'intent') return isCall(call);
   if (type === 'call') return isCall(call) && isEnd(end);
@@ -44,7 +44,14 @@ function isDecision(decision: unknown): boolean {
 
 function isEnd(end: unknown): boolean {
   if (!isObject(end) || !hasTexts(end, 'outcome') || typeof end.ms !== 'number') return false;
+  const { answeredBy } = end;
+  if (answeredBy !== undefined && !(isObject(answeredBy) && hasTexts(answeredBy, 'callId') && isTime(answeredBy.at)))
+    return false;
   return end.reasons === undefined || Array.isArray(end.reasons);
+}
+
+function isTime(value: unknown): boolean {
+  return typeof value === 'number' && Math.abs(value) <= LAST_TIME;
 }
 
 function isObject(value: unknown): value is Members {

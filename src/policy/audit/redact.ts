@@ -30,6 +30,8 @@ export interface Redactor {
    * @param removed is given each string that was taken out
    */
   redact(value: Json, removed?: Set<string>): Json;
+  /** Gives `removed` each string of the value, as if all of it were taken out. */
+  takeOut(value: Json, removed: Set<string>): void;
   /** A text without the strings that were taken out of values. */
   scrub(text: string, removed: ReadonlySet<string>): string;
 }
@@ -60,9 +62,14 @@ export function redactor(fields: readonly string[]): Redactor {
   };
   return {
     redact: (value, removed) => walk(value, pointers, removed),
+    takeOut: collect,
     scrub(text, removed) {
       let clean = text;
-      for (const secret of removed) clean = clean.replaceAll(secret, REDACTED);
+      // Longest first: one may be a part of another. Texts that quote JSON have it escaped.
+      const secrets = [...removed].sort((one, other) => other.length - one.length);
+      for (const secret of secrets) {
+        clean = clean.replaceAll(JSON.stringify(secret).slice(1, -1), REDACTED).replaceAll(secret, REDACTED);
+      }
       return clean;
     },
   };
