@@ -11,10 +11,11 @@ import type {
   Reason,
   ToolDefinition,
 } from '../contracts/index.ts';
-import { type AgentFile, parseJsonc, type Project } from '../host/index.ts';
-import { compilePolicy } from '../policy/index.ts';
+import { type AgentFile, type Project, parseJsonc } from '../host/index.ts';
+import { compilePolicy, withViews } from '../policy/index.ts';
 import { BridleError, rawFrom, wireName } from '../tools/index.ts';
 import { MAIN_AGENT, modeFor, policyFor } from './agent-option.ts';
+import { viewedTool } from './viewed-tool.ts';
 
 const EXPECTED = ['allow', 'ask', 'deny'] as const;
 const EFFECTS = ['read', 'idempotent', 'write'] as const;
@@ -134,7 +135,11 @@ function originOf(text: string): Origin {
 /** Decides as a run of that agent would: with its own mode, and without what it doesn't have. */
 export async function runCase({ name, who, tool, call, expected }: PolicyCase, project: Project): Promise<CaseResult> {
   const policy = policyOfAgent(agentFile(who.agent, project), project);
-  const { effect: got, reasons } = await policy.decide(who, tool, call);
+  const viewed = viewedTool(tool, call.args, project);
+  const { effect: got, reasons } =
+    'problem' in viewed
+      ? { effect: 'deny' as const, reasons: [viewed.problem] }
+      : await policy.decide(who, viewed.tool, call);
   return { name, tool: tool.ref.name, expected, got, passed: got === expected, reasons };
 }
 
@@ -142,11 +147,11 @@ export function agentFile(name: string, { agents }: Pick<Project, 'agents'>): Ag
   return agents.find(({ agent, state }) => agent?.name === name && state === 'ready')?.agent;
 }
 
-/** The policy of a project's rules as it holds for one agent; undefined: the main one. */
+/** The policy of a project's rules as it holds for one agent, of a view under both names; undefined: the main one. */
 export function policyOfAgent(agent: AgentFile | undefined, project: Project) {
   const mode = modeFor(agent, project.mode);
   const { policy } = compilePolicy(project.layers, { root: project.root, ...(mode !== undefined && { mode }) });
-  return policyFor(agent, policy);
+  return withViews(policyFor(agent, policy));
 }
 
 function textOf(written: JsonObject, key: string, where: string): string | undefined {

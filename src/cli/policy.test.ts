@@ -93,3 +93,28 @@ test.each([
   });
   await expect(policy(['test', 'cases.json'])).rejects.toThrow(said);
 });
+
+test('test holds a case that names a view to the view, and to the rules of both names', async () => {
+  const url = { as: 'page', hosts: ['docs.example.com'] };
+  put('bridle.json', {
+    permissions: { allow: ['mcp__web__*'], ask: [{ tool: 'mcp__web__fetch', when: { 'args:/limit': { '>': 5 } } }] },
+    views: {
+      load_page: { server: 'web', tool: 'fetch', arguments: { url, follow: { fixed: false } } },
+      load_old: { server: 'web', tool: 'fetch_old', arguments: { url: { as: 5 } } },
+    },
+  });
+  const page = 'https://docs.example.com/a';
+  const tool = 'mcp__web__load_page';
+  put('cases.json', {
+    cases: [
+      { tool, args: { page }, expect: 'ask' },
+      { tool, args: { page, limit: 3 }, expect: 'allow' },
+      { tool, args: { page, limit: 6 }, expect: 'ask' },
+      { tool, args: { page: 'https://evil.test/' }, expect: 'deny' },
+      { tool, args: { page, follow: true }, expect: 'deny' },
+      { tool, expect: 'deny' },
+      { tool: 'mcp__web__load_old', args: { url: page }, expect: 'deny' },
+    ],
+  });
+  expect(await policy(['test', 'cases.json'])).toMatchObject({ status: 0, out: expect.stringContaining('0 failed') });
+});

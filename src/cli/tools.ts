@@ -1,5 +1,6 @@
 import { type CatalogHandle, createCatalog } from '../catalog/index.ts';
 import type { Decision, Identity, ToolDefinition } from '../contracts/index.ts';
+import { withViews } from '../policy/index.ts';
 import { BridleError, printable } from '../tools/index.ts';
 import { MAIN_AGENT } from './agent-option.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
@@ -91,7 +92,7 @@ export async function withCatalog(
 
 /** What can be said of this tool's calls as long as there is none. */
 async function decisionFor({ compiled }: Workspace, who: Identity, tool: ToolDefinition): Promise<Decision> {
-  return compiled.policy.view(who, tool);
+  return withViews(compiled.policy).view(who, tool);
 }
 
 async function listing(

@@ -1,4 +1,5 @@
 import { resolveModel } from '../../models/index.ts';
+import { withViews } from '../../policy/index.ts';
 import { type BridleError, isBridleError, printable } from '../../tools/index.ts';
 import { columns } from '../help.ts';
 import { lentLine } from '../lent-line.ts';
@@ -99,8 +100,9 @@ async function help(_: Command, { say }: ChatContext): Promise<undefined> {
 async function tools(_: Command, chat: ChatContext): Promise<undefined> {
   const { agent } = chat.session;
   const list = agent.tools();
+  const policy = withViews(chat.policy);
   const rows = list.map((tool) => {
-    const { effect } = chat.policy.view(chat.who, tool);
+    const { effect } = policy.view(chat.who, tool);
     const first = tool.description.split('\n')[0] ?? '';
     return [printable(tool.ref.name), `${effect.padEnd(5)}  ${printable(first)}`] as const;
   });
