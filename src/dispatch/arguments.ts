@@ -18,16 +18,32 @@ export function boundDigest({ digest, behind }: FixedArguments): string {
   return behind ? sha256(`${digest} ${behind.digest}`) : digest;
 }
 
-/** `undefined` when the value isn't a JSON object, or can't be written as JSON at all. */
+/** Far more than any tool needs, and far less than what those who go through arguments by recursion can take. */
+const MOST_DEPTH = 500;
+
+/** `undefined` when the value isn't a JSON object, is nested too deeply, or can't be written as JSON at all. */
 export function fixArguments(value: unknown): FixedArguments | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   try {
     const text = JSON.stringify(value);
     const read = (): JsonObject => JSON.parse(text) as JsonObject;
+    if (isTooDeep(read())) return undefined;
     return { value: read, digest: sha256(canonicalJson(read())) };
   } catch {
     return undefined;
   }
+}
+
+/** Whether a value is nested more deeply than arguments may be. */
+export function isTooDeep(value: Json): boolean {
+  const open: { readonly value: Json; readonly depth: number }[] = [{ value, depth: 0 }];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (typeof next.value !== 'object' || next.value === null) continue;
+    const depth = next.depth + 1;
+    if (depth > MOST_DEPTH) return true;
+    for (const inner of Object.values(next.value)) open.push({ value: inner, depth });
+  }
+  return false;
 }
 
 /** Names a JSON value's type the way JSON does. */

@@ -1,6 +1,6 @@
 import type { Found, Json, ToolDefinition } from '../contracts/index.ts';
 import { compileSchema, type SchemaCheck } from '../tools/index.ts';
-import { type FixedArguments, fixArguments, jsonType } from './arguments.ts';
+import { type FixedArguments, fixArguments, isTooDeep, jsonType } from './arguments.ts';
 import type { Call, Ended, Path, Prepared } from './call-path.ts';
 import { isDecision } from './is-decision.ts';
 import { jsonErrorAt } from './json-error.ts';
@@ -58,10 +58,11 @@ function parseArguments(call: Call): Ended | FixedArguments {
   try {
     value = call.request.args.parse();
   } catch {
-    call.ledger.args = text.length > MOST_BROKEN_TEXT ? `${text.slice(0, MOST_BROKEN_TEXT)}…` : text;
+    call.ledger.args = shortened(text);
     return refused('invalid', [reason('arguments_not_json', notJson(text))]);
   }
-  call.ledger.args = value;
+  // Recorders go through what they are given: one that can't would leave this call out.
+  call.ledger.args = isTooDeep(value) ? shortened(text) : value;
   const args = fixArguments(value);
   if (!args) {
     const got =
@@ -72,6 +73,10 @@ function parseArguments(call: Call): Ended | FixedArguments {
   }
   call.ledger.args = args.value();
   return args;
+}
+
+function shortened(text: string): string {
+  return text.length > MOST_BROKEN_TEXT ? `${text.slice(0, MOST_BROKEN_TEXT)}…` : text;
 }
 
 function notJson(text: string): string {

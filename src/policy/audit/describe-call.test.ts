@@ -47,3 +47,15 @@ test('the end of a call says which earlier call it was answered by', () => {
   expect(describeEnd(outcomeRecord('1', {}, { attempts: 0, answeredBy }))).toMatchObject({ attempts: 0, answeredBy });
   expect(describeEnd(outcomeRecord('1'))).not.toHaveProperty('answeredBy');
 });
+
+test('arguments are told by their digest where they are no JSON, and without what lies very deep', () => {
+  const broken = describeCall(outcomeRecord('1', '{"password": "hunter22"'), options);
+  expect(JSON.stringify(broken)).not.toContain('hunter22');
+  expect(broken.argsDigest).toMatch(/^hmac-sha256:/);
+  let deep: Json = 'hunter22';
+  for (let depth = 0; depth < 450; depth += 1) deep = { a: deep };
+  const decision = hooked('It holds hunter22.');
+  const told = describeCall(intentRecord('1', { b: 1, deep }, { decision }), options);
+  expect(JSON.stringify(told)).not.toContain('hunter22');
+  expect(told.args).toMatchObject({ b: 1 });
+});

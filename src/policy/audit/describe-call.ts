@@ -33,7 +33,8 @@ export function describeCall(record: IntentRecord | CallOutcomeRecord, options: 
     const clean = options.redactor.redact(value, removed);
     return JSON.stringify(clean).length <= MOST_KEPT ? clean : undefined;
   };
-  const args = kept(record.args);
+  // A text is what could not be read as arguments: nothing can be taken out of it by name.
+  const args = typeof record.args === 'string' ? undefined : kept(record.args);
   const facts = record.facts === undefined ? undefined : kept(record.facts);
   const behind = record.behind && behindOf(record.behind, kept, options);
   const asked = record.asked && answerOf(record.asked, kept, options);

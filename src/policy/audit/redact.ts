@@ -20,6 +20,8 @@ const SECRETS = [
   'privatekey',
   'credentials',
 ];
+/** What lies deeper is taken out: no call needs it, and walking it by recursion could fail. */
+const MOST_DEPTH = 200;
 /** Shorter values would be found in every text. */
 const SHORTEST_SCRUBBED = 4;
 
@@ -50,18 +52,24 @@ export function redactor(fields: readonly string[]): Redactor {
     if (removed) collect(value, removed);
     return REDACTED;
   };
-  const walk = (value: Json, open: readonly (readonly string[])[], removed: Set<string> | undefined): Json => {
+  const walk = (
+    value: Json,
+    open: readonly (readonly string[])[],
+    removed: Set<string> | undefined,
+    depth: number,
+  ): Json => {
     if (value === null || typeof value !== 'object') return value;
+    if (depth > MOST_DEPTH) return takeOut(value, removed);
     const child = (key: string, inner: Json, isName: boolean): Json => {
       const next = open.filter(([first]) => first === '*' || first === key).map((path) => path.slice(1));
       const isOut = (isName && names.has(plain(key))) || next.some((path) => path.length === 0);
-      return isOut ? takeOut(inner, removed) : walk(inner, next, removed);
+      return isOut ? takeOut(inner, removed) : walk(inner, next, removed, depth + 1);
     };
     if (Array.isArray(value)) return value.map((item, at) => child(String(at), item, false));
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, child(key, inner, true)]));
   };
   return {
-    redact: (value, removed) => walk(value, pointers, removed),
+    redact: (value, removed) => walk(value, pointers, removed, 1),
     takeOut: collect,
     scrub(text, removed) {
       let clean = text;
@@ -83,11 +91,14 @@ function unescaped(token: string): string {
   return token.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
-function collect(value: Json, into: Set<string>): void {
-  if (typeof value === 'string' || typeof value === 'number') {
-    const text = String(value);
-    if (text.length >= SHORTEST_SCRUBBED) into.add(text);
-  } else if (value !== null && typeof value === 'object') {
-    for (const inner of Object.values(value)) collect(inner, into);
+function collect(whole: Json, into: Set<string>): void {
+  const open = [whole];
+  for (let value = open.pop(); value !== undefined; value = open.pop()) {
+    if (typeof value === 'string' || typeof value === 'number') {
+      const text = String(value);
+      if (text.length >= SHORTEST_SCRUBBED) into.add(text);
+    } else if (value !== null && typeof value === 'object') {
+      for (const inner of Object.values(value)) open.push(inner);
+    }
   }
 }
