@@ -1,4 +1,5 @@
 import type { Found, Identity, Policy, Reason, ToolDefinition } from '../contracts/index.ts';
+import { reviewOf } from '../policy/index.ts';
 import { printable, WIRE_NAME_LIMIT, wireServerPart } from '../tools/index.ts';
 import { nearestNames } from './nearest-names.ts';
 import { label, type SetAside, type SourceState, toolLabel } from './source-state.ts';
@@ -62,7 +63,12 @@ function narrowing({ narrows }: ToolDefinition): Reason[] {
   if (!narrows) return [];
   const version = narrows.version === undefined ? '' : ` (version ${printable(narrows.version, { maxLength: 80 })})`;
   const text = `It is a view${version} of ${toolLabel(narrows.of)}, which calls are held to.`;
-  return [reason('view', text), ...narrows.summary.map((line) => reason('view_limit', `The view: ${line}.`))];
+  const { fingerprint } = reviewOf(narrows.of);
+  return [
+    reason('view', text),
+    ...narrows.summary.map((line) => reason('view_limit', `The view: ${line}.`)),
+    reason('view_upstream', `"upstream": "${fingerprint}" in the view holds it to the tool as it is now.`),
+  ];
 }
 
 function effectText({ effect, ref }: ToolDefinition): string {
