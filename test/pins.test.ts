@@ -38,6 +38,10 @@ describe('pins at first use', () => {
     async () => {
       const first = await run();
       expect(first.stderr).toContain('2 new tools of server words were pinned');
+      // What the host itself asks the rules about is no tool of the server.
+      const all = JSON.parse((await pins('list', '--json')).stdout).pins as { name: string }[];
+      expect(all.map(({ name }) => name).filter((name) => name.includes('any_tool'))).toEqual([]);
+      expect(first.stderr.match(/pinned \(/g)).toHaveLength(1);
       await tells([CHANGED, SAY]);
       const second = await run();
       expect(second.stderr).not.toContain('new tool');

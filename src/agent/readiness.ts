@@ -1,6 +1,6 @@
 import type { SourceReadiness } from '../catalog/index.ts';
 import type { Identity, Policy, ServerRef, ToolDefinition } from '../contracts/index.ts';
-import { harnessNote, printable, rawFrom } from '../tools/index.ts';
+import { harnessNote, hostTool, printable, rawFrom } from '../tools/index.ts';
 
 /** What the model was last told of each server whose tools weren't there, by the server's key. */
 export type Told = ReadonlyMap<string, 'waiting' | 'failed'>;
@@ -63,11 +63,11 @@ export function visibleSources(
 function anyToolOf(server: ServerRef): ToolDefinition {
   const tool = 'any_tool_of_this_server';
   const inputSchema = { type: 'object' } as const;
-  return {
+  return hostTool({
     ref: { server, tool, name: `mcp__${server.key}__${tool}`, fingerprint: '' },
     description: '',
     inputSchema,
     raw: rawFrom({ name: tool, inputSchema }),
     effect: 'read',
-  };
+  });
 }

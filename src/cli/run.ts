@@ -21,8 +21,8 @@ import { flag, numberOption, stringOption } from './parse.ts';
 import { needsContent, personInput } from './person-input.ts';
 import { printJson } from './print-json.ts';
 import { readyMs, requireServers, stillStarting } from './ready.ts';
-import { stepPrinter } from './steps.ts';
 import { stateLedger, stateStore } from './state-store.ts';
+import { stepPrinter } from './steps.ts';
 import { styleFor } from './style.ts';
 import { openWorkspace, type Workspace, warn } from './workspace.ts';
 

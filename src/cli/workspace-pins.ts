@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json, Policy, Reason, ServerRef, Store, ToolDefinition } from '../contracts/index.ts';
-import { isResourceTool, type Project, type ServerInstructions } from '../host/index.ts';
+import type { Project, ServerInstructions } from '../host/index.ts';
 import { type PinLock, type PinNews, type Pins, pins, readPinLock, withPins } from '../policy/index.ts';
 import { memoryStore, openStore, stateDir } from '../store/index.ts';
-import { canonicalJson, isBridleError, printable, sha256 } from '../tools/index.ts';
+import { canonicalJson, isBridleError, isHostTool, printable, sha256 } from '../tools/index.ts';
 import type { CommandIo } from './command.ts';
 import { counted } from './counted.ts';
 
@@ -151,7 +151,7 @@ export function portableFingerprint(
 
 /** Definitions that Bridle writes itself change with its own version, which is no server's doing. */
 function isOwn(tool: ToolDefinition): boolean {
-  return tool.ref.server === null || isResourceTool(tool);
+  return tool.ref.server === null || isHostTool(tool);
 }
 
 async function pinStore(io: Pick<CommandIo, 'env'>, how: 'record' | 'look'): Promise<Store> {

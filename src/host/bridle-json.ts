@@ -2,8 +2,8 @@ import type { Node } from 'jsonc-parser';
 import type { PreviewPlan, Reason } from '../contracts/index.ts';
 import { MODES, type Permissions, type RuleEntry, type RuleKind, type View } from '../policy/index.ts';
 import { BridleError, canonicalJson, sha256 } from '../tools/index.ts';
-import { type AuditWords, readAuditSettings } from './audit-settings.ts';
 import { type ApprovalSettings, readApprovalSettings } from './approval-settings.ts';
+import { type AuditWords, readAuditSettings } from './audit-settings.ts';
 import {
   BRIDLE_KEYS,
   FOREIGN_BRIDLE_KEYS,

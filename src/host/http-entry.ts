@@ -1,8 +1,8 @@
 import type { Node } from 'jsonc-parser';
 import type { Reason } from '../contracts/index.ts';
+import { isLoopback } from '../tools/index.ts';
 import { kindOf } from './config-file.ts';
 import { type Member, membersOf, type TreeReader } from './config-tree.ts';
-import { isLoopback } from '../tools/index.ts';
 import { type Bad, type CommonEntry, readCommon, scalarOf, stringOf } from './entry-values.ts';
 
 /** A server over the network as it stands in the file, before expansion. */

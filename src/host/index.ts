@@ -9,9 +9,9 @@ export type { AuditSettings } from './audit-settings.ts';
 export { parseJsonc } from './config-tree.ts';
 export { type ComposedInput, composeInput } from './content/compose-input.ts';
 export { contentWatch } from './content/content-watch.ts';
-export { choosePrompt, givenArguments, readSlash } from './content/slash-prompt.ts';
 export { findMentions } from './content/find-mentions.ts';
-export { isResourceTool, resourceTools } from './content/resource-tools.ts';
+export { resourceTools } from './content/resource-tools.ts';
+export { choosePrompt, givenArguments, readSlash } from './content/slash-prompt.ts';
 export type { TrustItem, TrustRequest } from './describe-trust.ts';
 export type { HookEntry, HookScope } from './hooks/hook-entry.ts';
 export { hooksToRun, type ListedHook } from './hooks/project-hooks.ts';
@@ -32,8 +32,8 @@ export { pinnedPackage } from './package-pins.ts';
 export type { PinSettings } from './pin-settings.ts';
 export { type PreviewMapping, previewsFor } from './previews.ts';
 export { linePrompter, oneAtATime, type Prompter } from './prompter.ts';
-export { replaceFile } from './replace-file.ts';
 export { questionText } from './question-text.ts';
+export { replaceFile } from './replace-file.ts';
 export {
   type Lent,
   lendModel,

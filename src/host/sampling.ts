@@ -8,7 +8,7 @@ import type {
   Policy,
   ToolDefinition,
 } from '../contracts/index.ts';
-import { BridleError, printable, rawFrom, wireName } from '../tools/index.ts';
+import { BridleError, hostTool, printable, rawFrom, wireName } from '../tools/index.ts';
 import type { Prompter } from './prompter.ts';
 import { readSampling, roughTokens, type SamplingRequest, samplingText, tokensOfText } from './sampling-request.ts';
 
@@ -131,13 +131,13 @@ const HOW_TO_LEND =
 /** What rules are about when a server wants the model: a tool of that server, by the name of what it asks for. */
 export function samplingTool(server: NonNullable<InputOrigin['server']>): ToolDefinition {
   const name = wireName(server.key, 'sampling');
-  return {
+  return hostTool({
     ref: { server, tool: 'sampling', name, fingerprint: server.fingerprint },
     description: "Uses the host's model.",
     inputSchema: { type: 'object' },
     raw: rawFrom({ name: 'sampling' }),
     effect: 'write',
-  };
+  });
 }
 
 async function agreed(

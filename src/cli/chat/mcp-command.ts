@@ -1,9 +1,9 @@
 import { printable } from '../../tools/index.ts';
 import { reasonLine } from '../workspace.ts';
+import { whetherGiven } from '../workspace-instructions.ts';
 import type { WorkspaceServer } from '../workspace-server.ts';
 import type { ChatContext } from './chat-context.ts';
 import { MCP_VERBS } from './completion.ts';
-import { whetherGiven } from '../workspace-instructions.ts';
 
 /** `/mcp`: the state of each server; `/mcp reconnect|disable|enable KEY`. */
 export async function mcpCommand(

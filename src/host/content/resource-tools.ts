@@ -1,14 +1,5 @@
-import type {
-  CallContext,
-  ContentListing,
-  ContentSource,
-  Json,
-  RawJson,
-  Source,
-  SourceResult,
-  ToolDefinition,
-} from '../../contracts/index.ts';
-import { defineTool, functionSource, rawFrom } from '../../tools/index.ts';
+import type { CallContext, ContentListing, ContentSource, Json, Source, SourceResult } from '../../contracts/index.ts';
+import { defineTool, functionSource, hostTool, rawFrom } from '../../tools/index.ts';
 import { isObject } from './read-resource.ts';
 
 /** Resources that one call lists. */
@@ -16,14 +7,6 @@ const PAGE = 100;
 
 const LIST = 'list_resources';
 const READ = 'read_resource';
-
-/** What the definitions of such tools are written as: nothing that a server sends can be one of these objects. */
-const own = new WeakSet<RawJson>();
-
-/** Whether the host itself wrote the tool's definition, although the tool stands among a server's. */
-export function isResourceTool({ raw }: Pick<ToolDefinition, 'raw'>): boolean {
-  return own.has(raw);
-}
 
 /**
  * Two tools by which a model lists and reads the resources of a server, named and ruled as the server's own:
@@ -63,7 +46,7 @@ export function resourceTools(content: ContentSource): Source {
       nothing,
     ),
   ];
-  for (const { definition } of tools) own.add(definition.raw);
+  for (const { definition } of tools) hostTool(definition);
   const definitions = functionSource(tools, { server: content.server });
   return {
     server: content.server,
