@@ -3,7 +3,7 @@
  * behind a view that can't be used stays hidden.
  */
 export { type ApplyOptions, applyView, viewReason, viewSummary } from './apply-view.ts';
-export { parseView, VIEW_ARGUMENT_KEYS, VIEW_KEYS, VIEW_RESULT_KEYS } from './parse-view.ts';
+export { parseView } from './parse-view.ts';
 export { type ArgumentOptions, type ForCaller, type View, type ViewOptions, view } from './view.ts';
 export { createViewSet, reviewOf, type ViewPins, type ViewSet, type ViewSetOptions } from './view-set.ts';
 export { withViews } from './with-views.ts';

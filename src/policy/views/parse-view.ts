@@ -4,7 +4,7 @@ import { ADDRESS_SCHEMES, type AllowedHost, readHost } from './allowed-address.t
 import { isPointer } from './pointers.ts';
 import type { ArgumentLimit, View } from './view.ts';
 
-export const VIEW_KEYS = [
+const VIEW_KEYS = [
   'name',
   'server',
   'tool',
@@ -18,8 +18,8 @@ export const VIEW_KEYS = [
   'keep',
   'upstream',
 ] as const;
-export const VIEW_RESULT_KEYS = ['keep'] as const;
-export const VIEW_ARGUMENT_KEYS = [
+const VIEW_RESULT_KEYS = ['keep'] as const;
+const VIEW_ARGUMENT_KEYS = [
   'fixed',
   'from',
   'remove',
