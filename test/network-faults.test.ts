@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createCatalog } from '../src/catalog/index.ts';
-import type { Source, ToolDefinition } from '../src/contracts/index.ts';
+import type { Policy, Source, ToolDefinition } from '../src/contracts/index.ts';
 import { createDispatcher, memoryRecorder } from '../src/dispatch/index.ts';
 import { closeAll, connectHttp, mcpSource } from '../src/mcp/client/index.ts';
 import { compilePolicy } from '../src/policy/index.ts';
 import { rawFrom } from '../src/tools/index.ts';
 import { type Fault, faultProxy } from './helpers/fault-proxy.ts';
-import { entry, everything, type Running, sdkV1, sdkV2 } from './helpers/http-servers.ts';
-import { never } from './helpers/mcp.ts';
+import { entry, everything, listening, type Running, sdkV1, sdkV2 } from './helpers/http-servers.ts';
+import { eventually, never } from './helpers/mcp.ts';
 import { MAIN } from './helpers/tool-world.ts';
 
 const LONG = 240_000;
@@ -57,6 +57,11 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
 };
 
+function allowing(): Policy {
+  const layer = { scope: 'user', file: 'bridle.json', permissions: { allow: ['mcp__net'] }, trusted: true } as const;
+  return compilePolicy([layer], { mode: 'default' }).policy;
+}
+
 /** A server behind the proxy, and calls of its tool as an agent makes them, told to be a read or a write. */
 async function behindProxy(server: Server, effect: ToolDefinition['effect'], era: 'auto' | 'legacy' = 'auto') {
   const proxy = await up(faultProxy(server.url));
@@ -69,8 +74,7 @@ async function behindProxy(server: Server, effect: ToolDefinition['effect'], era
       return { tools: tools.map((tool) => ({ ...tool, effect })), setAside };
     },
   };
-  const layer = { scope: 'user', file: 'bridle.json', permissions: { allow: ['mcp__net'] }, trusted: true } as const;
-  const { policy } = compilePolicy([layer], { mode: 'default' });
+  const policy = allowing();
   const catalog = createCatalog({ sources: [source], policy });
   const refresh = () => catalog.refresh(never());
   await refresh();
@@ -222,6 +226,25 @@ test.each(SWITCHES)(
     expect(connection.era?.revision).not.toBe(revision);
     expect(await add(after.tool)).toMatchObject(FIVE);
     expect(proxy.ran()).toBe(3);
+  },
+  LONG,
+);
+
+test(
+  'a server that was down when tools were listed is listed by itself as soon as something reaches it',
+  async () => {
+    const server = await up(sdkV2());
+    const gone = await listening(() => {});
+    await gone.close();
+    const proxy = await up(faultProxy(gone.url));
+    const connection = connectHttp(entry(proxy.url));
+    const catalog = createCatalog({ sources: [mcpSource(connection)], policy: allowing() });
+    await catalog.refresh(never());
+    expect(catalog.readiness()).toMatchObject([{ state: 'failed' }]);
+    proxy.moveTo(server.url);
+    await connection.connect();
+    expect(await eventually(() => catalog.find('mcp__net__add') !== undefined)).toBe(true);
+    expect(catalog.readiness()).toMatchObject([{ state: 'ready' }]);
   },
   LONG,
 );

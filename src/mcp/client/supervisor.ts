@@ -105,7 +105,8 @@ export function supervise<L extends Link>(options: SupervisorOptions<L>): Superv
       await guard.pause();
       if (closing) throw closed('not_executed');
       const link = await options.open(eraVerdicts.get(server.fingerprint));
-      const again = about !== null;
+      // After a start that failed too: whoever asked for its lists then got none.
+      const again = about !== null || lastFailure !== null;
       live = link;
       about = link.negotiated;
       lastFailure = null;
