@@ -87,8 +87,11 @@ export async function execute(path: Path, call: Call, { permit }: Committed): Pr
   }
 }
 
+/** What may have taken effect, and would take effect twice, is never said to be worth another try. */
 function ran({ tool }: Permitted, outcome: Outcome): Ran {
-  return { stage: 'ran', tool, outcome };
+  const isOpen = outcome.kind === 'failed' && outcome.failure.executed === 'unknown' && tool.effect === 'write';
+  if (!isOpen || !outcome.failure.retryable) return { stage: 'ran', tool, outcome };
+  return { stage: 'ran', tool, outcome: { ...outcome, failure: { ...outcome.failure, retryable: false } } };
 }
 
 /** False when the call was cancelled meanwhile. */

@@ -56,6 +56,9 @@ describe('time limits', () => {
     ['read', true],
   ] as const)('a model may make a %s call that was stopped once more: %s', async (effect, retryable) => {
     expect(failureOf((await run(() => never(), { effect })).outcome).retryable).toBe(retryable);
+    // The source's own word that it is worth another try makes no difference to what may have run already.
+    const gone = () => failing({ executed: 'unknown' });
+    expect(failureOf((await run(gone, { effect })).outcome).retryable).toBe(retryable);
   });
 
   test('progress keeps a call alive past its idle limit, and nothing keeps it past its hard limit', async () => {
