@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ToolDefinition, ToolListing } from '../../contracts/index.ts';
+import type { JsonObject, Policy, ToolDefinition, ToolListing } from '../../contracts/index.ts';
 import { rawFrom } from '../../tools/index.ts';
 import { compilePolicy } from '../compile-policy.ts';
 import { layer, tool } from '../fixtures.ts';
@@ -98,6 +98,18 @@ describe('rules', () => {
     const decided = await policy.decide(ADA, viewed, { args: { url: 'x' }, labels: new Set() });
     expect(decided.effect).toBe(effect);
     if (policy.view(ADA, viewed).effect === 'deny') expect(effect).toBe('deny');
+  });
+  test('a policy that gives the arguments back as they are does not go around what it says of the tool', async () => {
+    const { policy } = compilePolicy([layer({ allow: ['mcp__web__load'] })]);
+    const echoing: Policy = {
+      view: policy.view,
+      decide: async (who, one, call) => {
+        const decided = await policy.decide(who, one, call);
+        return one.narrows ? { ...decided, input: { ...(call.args as JsonObject) } } : decided;
+      },
+    };
+    const unsaid = { args: { url: 'y' }, labels: new Set<string>() };
+    expect((await withViews(echoing).decide(ADA, viewed, unsaid)).effect).toBe('ask');
   });
   test('arguments that the view refuses are denied', async () => {
     const { policy } = compilePolicy([layer({ allow: ['mcp__web__*'] })]);

@@ -1,6 +1,7 @@
 import type {
   Decision,
   Identity,
+  Json,
   JsonObject,
   Origin,
   Policy,
@@ -28,8 +29,8 @@ export function withViews(policy: Policy): Policy {
 async function decideBoth(policy: Policy, who: Identity, tool: ToolDefinition, call: PolicyCall): Promise<Decision> {
   const { narrows } = tool;
   const own = await policy.decide(who, tool, call);
-  // With changed arguments all of this is asked again.
-  if (!narrows || own.input !== undefined) return own;
+  // With changed arguments all of this is asked again; with those that are the same it isn't.
+  if (!narrows || (own.input !== undefined && !isSame(own.input, call.args))) return own;
   const behind = call.behind ?? (await behindOf(tool, call, who));
   if (behind === undefined) return denied(own, 'view_refuses', 'The view refuses these arguments.');
   const { behind: _, origins, ...same } = call;
@@ -40,6 +41,11 @@ async function decideBoth(policy: Policy, who: Identity, tool: ToolDefinition, c
     return denied(own, 'view_refuses', text);
   }
   return stricter(own, other);
+}
+
+/** As the dispatcher compares: what JSON leaves out makes no other arguments. */
+function isSame(input: Json, args: Json): boolean {
+  return canonicalJson(JSON.parse(JSON.stringify(input)) as Json) === canonicalJson(args);
 }
 
 async function behindOf(
