@@ -77,7 +77,7 @@ export function readBridleFile(file: ConfigFile, owner: 'user' | 'project'): Bri
       return node && file.at(node).line;
     },
     previews: readPreviews(reader, top.get('previews')?.value),
-    views: readViews(reader, top.get('views')?.value),
+    views: readViews(reader, valuesNamed(file.root, 'views')),
     hooks: readHookEntries(reader, top.get('hooks')?.value),
     sampling: readSamplingKey(reader, top.get('sampling')?.value, owner),
     ...(mode !== undefined && { mode }),
@@ -96,7 +96,7 @@ interface RuleLists {
 }
 
 function readPermissions(reader: TreeReader, file: ConfigFile): RuleLists {
-  refuseMisspelled(file, file.root, ['permissions'], ['ask', 'deny']);
+  refuseMisspelled(file, file.root, ['permissions', 'views'], ['ask', 'deny']);
   const blocks = valuesNamed(file.root, 'permissions');
   if (blocks.length > 1)
     throw unreadable(file, blocks[1], '"permissions" stands twice, so it is open which one counts');
@@ -161,7 +161,7 @@ function refuseTwice(file: ConfigFile, rule: Node): void {
 }
 
 /**
- * A key under which somebody meant to deny or to ask, and which would have no effect.
+ * A key under which somebody meant to deny, to ask or to narrow, and which would have no effect.
  *
  * @param known those that have one; a slip away from them is refused
  * @param foreign those of another place or program, which are refused too

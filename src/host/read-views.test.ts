@@ -35,6 +35,27 @@ describe('views of a bridle.json', () => {
     },
   );
 
+  test.each([
+    '{"views": {"load": {"server": "web", "tool": "fetch"}}, "views": {}}',
+    '{"views": [], "views": {}}',
+    '{"views": {"load": {"server": "web", "tool": "fetch", "tool": "post"}}}',
+    '{"views": {"load": {"server": "web", "server": "none", "tool": "fetch"}}}',
+  ])(
+    'that stand twice, or say twice what they narrow, stop everything, as one of the two would hide nothing: %s',
+    (text) => {
+      const code = 'config_views_unreadable';
+      expect(() => read(text)).toThrow(expect.objectContaining({ code, message: expect.stringContaining('twice') }));
+    },
+  );
+
+  test.each(['view', 'Views', 'veiws'])(
+    'under a key such as "%s", which would hide nothing, stop everything',
+    (key) => {
+      const text = JSON.stringify({ [key]: { load: FETCH } });
+      expect(() => read(text)).toThrow(expect.objectContaining({ message: expect.stringContaining('mean "views"?') }));
+    },
+  );
+
   test('of a lower layer do not count beside those of a higher one over the same tool, or of the same name', () => {
     const own = read({ load: FETCH }).views;
     const project = read({

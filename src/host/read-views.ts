@@ -9,10 +9,12 @@ import { jsonOf, type TreeReader } from './config-tree.ts';
  * Reads `views` of a `bridle.json`. A view that isn't understood is a warning, and goes on hiding its tool.
  *
  * @throws BridleError `config_views_unreadable` when it can't be told which tool is meant to be hidden
+ * @param nodes what stands under the key, as often as it does
  */
-export function readViews(reader: TreeReader, node: Node | undefined): readonly View[] {
+export function readViews(reader: TreeReader, [node, again]: readonly Node[]): readonly View[] {
   if (!node) return [];
   const { file } = reader;
+  if (again) throw unreadable(file, again, '"views" stands twice, so it is open which one counts.');
   if (node.type !== 'object') {
     throw unreadable(file, node, `"views" is ${kindOf(node)}; an object from name to view is expected.`);
   }
@@ -24,6 +26,12 @@ export function readViews(reader: TreeReader, node: Node | undefined): readonly 
     const json = value.type === 'object' ? (jsonOf(value) as JsonObject) : undefined;
     if (typeof json?.tool !== 'string' || typeof json.server !== 'string') {
       const what = `The view "${printable(name, { maxLength: 80 })}" says no "server" and "tool", as in {"server": "web", "tool": "fetch"}.`;
+      throw unreadable(file, value, what);
+    }
+    const named = (value.children ?? []).map(({ children }) => children?.[0]?.value as unknown);
+    const unclear = ['server', 'tool'].find((each) => named.indexOf(each) !== named.lastIndexOf(each));
+    if (unclear !== undefined) {
+      const what = `"${unclear}" of the view "${printable(name, { maxLength: 80 })}" stands twice, so it is open which one counts.`;
       throw unreadable(file, value, what);
     }
     const read = parseView(name, json, { source: file.at(key) });
