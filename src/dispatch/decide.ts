@@ -213,6 +213,11 @@ async function compareFacts(
   const now = await gatherFacts(path, call, prepared, args);
   if (call.ctx.signal.aborted) return ended(cancelled(call.ctx.signal, 'not_executed'));
   if (now.state === 'known' && now.canonical === approved.canonical) return undefined;
+  // What a view keeps back of results the model isn't told by way of the facts either.
+  if (prepared.tool.narrows?.result) {
+    const text = 'The facts of this call changed after it was approved, so it was not run. Make the call again.';
+    return ended(failed(text, 'not_executed', { category: 'business' }));
+  }
   const found = now.state === 'known' ? `now they are ${now.canonical}` : missingNow(now);
   const text =
     `The facts of this call changed after it was approved, so it was not run: ${approved.canonical} was approved, ` +

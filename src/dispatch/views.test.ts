@@ -95,6 +95,17 @@ describe('a person who is asked about a view', () => {
     expect(source.calls.map(({ args }) => args)).toEqual([{ url: 'two' }]);
   });
 
+  test('is told which facts changed, the model only that they did, where a view keeps fields of results', async () => {
+    let amount = 100;
+    const source = fakeSource({ fetch: () => ok('{"id":1}') }, { preview: async () => ({ id: 1, secret: amount++ }) });
+    const { asker } = askerOf({ answer: 'allow', by: 'test' });
+    const tool = viewOf({ result: { keep: ['/id'] } }, { preview: { kind: 'author' } });
+    const { call } = bench([tool], source, { asker, policy: policyOf('ask') });
+    const outcome = await call('load', { url: 'a' });
+    expect(outcome).toMatchObject({ kind: 'failed', failure: { executed: 'not_executed' } });
+    expect(JSON.stringify(outcome)).not.toContain('secret');
+  });
+
   test('changes nothing that the view refuses', async () => {
     const source = fakeSource({ fetch: () => ok('done') });
     const { asker } = askerOf({ answer: 'allow', by: 'test', args: { url: 'elsewhere' } });

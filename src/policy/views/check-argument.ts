@@ -2,6 +2,7 @@ import type { Identity, Json } from '../../contracts/index.ts';
 import { canonicalJson, printable, resolvePointer } from '../../tools/index.ts';
 import { pathInside } from '../real-path.ts';
 import { allowedAddress } from './allowed-address.ts';
+import { needsElements } from './narrow-schema.ts';
 import type { ArgumentLimit } from './view.ts';
 
 /** Longest list whose elements are looked at one by one. */
@@ -32,6 +33,8 @@ export async function checkArgument(
   const values = limit.values && (await valuesOf(limit.values, who));
   if (!Array.isArray(value)) return checkOne(limit, values, value, root);
   if (limit.maxItems !== undefined && value.length > limit.maxItems) return { why: `has more than ${limit.maxItems}` };
+  // To many tools an empty list means what no argument means: everything.
+  if (value.length === 0 && needsElements(limit)) return { why: 'must not be empty' };
   if (value.length > MOST_ELEMENTS) return { why: `has more than ${MOST_ELEMENTS} elements` };
   const sent: Json[] = [];
   for (const [at, element] of value.entries()) {

@@ -80,6 +80,13 @@ export function isLimited({ as: _, description: __, default: ___, optional: ____
   return Object.keys(checks).length > 0;
 }
 
+/** Whether a list without elements says as little as no argument, and may no more be sent. */
+export function needsElements({ maxItems: _, choices: __, ...limit }: ArgumentLimit): boolean {
+  const given = limit.default?.value;
+  const mayBeEmpty = limit.optional === true || (Array.isArray(given) && given.length === 0);
+  return !mayBeEmpty && isLimited(limit);
+}
+
 function narrowArgument(
   name: string,
   given: Json,
@@ -106,7 +113,8 @@ function narrowArgument(
   if ('problem' in bounded) return bounded;
   const whole = isList ? { ...schema, items: bounded.schema } : bounded.schema;
   const most = limit.maxItems === undefined ? {} : { maxItems: least(limit.maxItems, schema.maxItems) };
-  return { schema: { ...whole, ...most, ...told(limit, schema) } };
+  const fewest = isList && needsElements(limit) ? { minItems: greatest(1, schema.minItems) } : {};
+  return { schema: { ...whole, ...fewest, ...most, ...told(limit, schema) } };
 }
 
 function narrowElement(

@@ -55,7 +55,7 @@ function isInside(given: JsonObject, value: Json | undefined): boolean {
   if ('fixed' in given) return value === given.fixed;
   if ('from' in given) return value === 'ada';
   if ('remove' in given) return value === undefined;
-  if (value === undefined) return given.optional === true;
+  if (value === undefined || (Array.isArray(value) && value.length === 0)) return given.optional === true;
   return (Array.isArray(value) && !('choices' in given) ? value : [value]).every((one) => {
     const listed = (given.enum ?? given.values) as readonly Json[] | undefined;
     if (listed && !listed.includes(one)) return false;

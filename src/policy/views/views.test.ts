@@ -94,6 +94,9 @@ describe('arguments', () => {
     [{ url: { values: () => Promise.reject(new Error('no database')) } }, { url: 'x' }],
     [{ tags: { enum: ['a'] } }, { url: 'x', tags: ['a', 'b'] }],
     [{ tags: { maxItems: 1 } }, { url: 'x', tags: ['a', 'b'] }],
+    [{ tags: { enum: ['a'] } }, { url: 'x', tags: [] }],
+    [{ tags: { values: ['a'] } }, { url: 'x', tags: [] }],
+    [{ url: { values: ['a'] } }, { url: [] }],
     [{ owner: { remove: true } }, { url: 'x', owner: 'eve' }],
     [{ url: { inside: ['docs'] } }, { url: 'docs/a' }],
     [{ url: { hosts: ['docs.example.com'] } }, { url: 'https://evil.test/' }],
@@ -110,6 +113,9 @@ describe('arguments', () => {
     [{ url: { choices: { a: URL_AT }, as: 'document' } }, { document: 'a' }, { url: URL_AT }],
     [{ url: { hosts: ['docs.example.com'] } }, { url: 'https://DOCS.example.com/a' }, { url: URL_AT }],
     [{ tags: { enum: ['a', 'b'], optional: true } }, { url: 'x', tags: ['a'] }, { url: 'x', tags: ['a'] }],
+    [{ tags: { values: ['a'], optional: true } }, { url: 'x', tags: [] }, { url: 'x', tags: [] }],
+    [{ tags: { values: ['a'], default: [] } }, { url: 'x' }, { url: 'x', tags: [] }],
+    [{ tags: { maxItems: 1 } }, { url: 'x', tags: [] }, { url: 'x', tags: [] }],
   ];
   test.each(passed)('with %j, %j goes on as %j', async (limits, given, behind) => {
     expect(await sent(limits, given)).toEqual(behind);
