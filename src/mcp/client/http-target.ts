@@ -33,11 +33,20 @@ export function headerSecrets(server: Pick<HttpServer, 'url' | 'headers'>): (tex
     secrets[name] = [value, ...value.trim().split(/\s+/)].join('\n');
   }
   if (URL.canParse(server.url)) {
-    const { username, password } = new URL(server.url);
+    const url = new URL(server.url);
+    const { username, password } = url;
+    // As it is sent, too: a server that repeats its headers repeats that.
+    secrets['user and password'] = pairOf(url) ?? '';
     secrets.password = decoded(password);
     secrets.user = password === '' ? decoded(username) : '';
   }
   return (text) => withoutSecrets(text, secrets);
+}
+
+/** User and password as the scheme `Basic` sends them (RFC 7617); undefined when there are none. */
+function pairOf({ username, password }: URL): string | undefined {
+  if (username === '' && password === '') return undefined;
+  return Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64');
 }
 
 function decoded(part: string): string {
@@ -72,10 +81,8 @@ export function httpTarget(server: HttpServer, name: string, made: Readonly<Reco
   const headers: Record<string, string> = Object.create(null);
   const { name: product, version } = clientInfo();
   headers['user-agent'] = `${product}/${version}`;
-  if (url.username !== '' || url.password !== '') {
-    const pair = `${decoded(url.username)}:${decoded(url.password)}`;
-    headers.authorization = `Basic ${Buffer.from(pair).toString('base64')}`;
-  }
+  const pair = pairOf(url);
+  if (pair !== undefined) headers.authorization = `Basic ${pair}`;
   for (const [given, value] of [...Object.entries(server.headers ?? {}), ...Object.entries(made)]) {
     const header = given.toLowerCase();
     if (RESERVED.test(header)) {
