@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Json, JsonObject } from '../../contracts/index.ts';
+import type { Json, JsonObject, Store, StoreTable } from '../../contracts/index.ts';
 import { memoryStore } from '../../store/index.ts';
 import { rawFrom } from '../../tools/index.ts';
 import { allowAll } from '../allow-all.ts';
@@ -188,6 +188,28 @@ describe('pins', () => {
     const known = await pins({ store: memoryStore(), most: 1 });
     expect(known.verdict(toolOf(REFUND))).toBeUndefined();
     expect(known.verdict(toolOf({ ...REFUND, name: 'pay' }))).toMatchObject({ code: 'pins_full' });
+  });
+
+  test('a store that failed once blocks nothing once it works again, and what is new is pinned then', async () => {
+    const store = memoryStore();
+    let isFull = true;
+    const full: Store = {
+      ...store,
+      table<T extends { readonly v: number }>(name: string) {
+        const table = store.table<T>(name);
+        const put: StoreTable<T>['put'] = async (...args) => {
+          if (isFull) throw new Error('The disk is full.');
+          return table.put(...args);
+        };
+        return { ...table, put };
+      },
+    };
+    const { decide } = await setUp(full);
+    await expect(decide(REFUND)).rejects.toThrow('full');
+    await expect(decide({ ...REFUND, name: 'pay' })).rejects.toThrow('full');
+    isFull = false;
+    expect((await decide(REFUND)).effect).toBe('allow');
+    expect((await setUp(store)).known.list()).toHaveLength(2);
   });
 
   test('a store that fails denies', async () => {

@@ -192,33 +192,54 @@ async function follow(table: StoreTable<PinRecord>, place: string, records: Map<
   return unwatch;
 }
 
-/** Writes one record after the other. What is on disk counts: somebody may have been quicker, with another definition. */
+type Change = (there: PinRecord | undefined) => PinRecord | undefined;
+
+/**
+ * Writes one record after the other. What is on disk counts: somebody may have been quicker, with another definition.
+ * What could not be written stays due, and is tried again by `settled`: a disk is not full for ever.
+ */
 function recordWriter(table: StoreTable<PinRecord>, records: Map<string, PinRecord>) {
-  const writes = new Map<string, Promise<void>>();
+  const due = new Map<string, Change[]>();
+  const running = new Map<string, Promise<void>>();
+  const apply = async (id: string, change: Change) => {
+    for (;;) {
+      const found = await table.get(id);
+      const next = change(found?.value);
+      if (next === undefined) {
+        if (found) records.set(id, found.value);
+        return;
+      }
+      if (!(await table.put(id, next, found?.rev ?? null))) continue;
+      records.set(id, next);
+      return;
+    }
+  };
+  const drain = async (id: string, changes: Change[]) => {
+    try {
+      for (let next = changes[0]; next; next = changes[0]) {
+        await apply(id, next);
+        changes.shift();
+      }
+      due.delete(id);
+    } finally {
+      running.delete(id);
+    }
+  };
+  const work = (id: string, changes: Change[]) => {
+    const made = running.get(id) ?? drain(id, changes);
+    running.set(id, made);
+    return made;
+  };
   return {
-    write(id: string, change: (record: PinRecord | undefined) => PinRecord | undefined) {
-      const work = (writes.get(id) ?? Promise.resolve()).then(async () => {
-        for (;;) {
-          const found = await table.get(id);
-          const next = change(found?.value);
-          if (next === undefined) {
-            if (found) records.set(id, found.value);
-            return;
-          }
-          if (!(await table.put(id, next, found?.rev ?? null))) continue;
-          records.set(id, next);
-          return;
-        }
-      });
-      writes.set(id, work);
-      const done = () => {
-        if (writes.get(id) === work) writes.delete(id);
-      };
-      // One that fails stays, so that `settled` tells it.
-      work.then(done, () => {});
+    write(id: string, change: Change) {
+      const changes = due.get(id) ?? [];
+      changes.push(change);
+      due.set(id, changes);
+      // `settled` tells of one that fails.
+      work(id, changes).catch(() => {});
     },
     async settled() {
-      while (writes.size > 0) await Promise.all([...writes.values()]);
+      while (due.size > 0) await Promise.all([...due].map(([id, changes]) => work(id, changes)));
     },
   };
 }
