@@ -1,5 +1,6 @@
 /** A narrowed tool, the pin of the one behind it, and what a person approved: none of them loosens another. */
 import { expect, test } from 'vitest';
+import { approvalText } from '../src/cli/approval-text.ts';
 import type { Permissions } from '../src/policy/index.ts';
 import { view } from '../src/policy/index.ts';
 import { MAIN, world } from './helpers/tool-world.ts';
@@ -36,6 +37,14 @@ test('what was approved of a view runs once, with what the view puts in', async 
   expect((await at.call(SMALL, { amount: 5 })).kind).toBe('ok');
   expect(at.sent).toEqual([{ amount: 5, to: 'the customer' }]);
   expect((await at.call(SMALL, { amount: 5 })).kind).toBe('parked');
+});
+
+test('who approves later reads what the view makes of the call', async () => {
+  const at = await approved();
+  const [record] = await at.inbox.list();
+  if (record === undefined) throw new Error('Nothing was parked.');
+  const text = approvalText(record).replace(/\s+/g, ' ');
+  expect(text).toContain('which calls refund with: { "amount": 5, "to": "the customer" }');
 });
 
 test('an "always" leads past no limit of the view, nor to the tool behind it, nor to another agent', async () => {

@@ -21,7 +21,7 @@ export function alwaysLine(always: AlwaysRecord): string {
 
 /** Everything that somebody needs to decide, and what came of it. Unseen characters stand as their escapes. */
 export function approvalText(approval: ApprovalRecord): string {
-  const { binding, who, facts, factsMissing, title, description } = approval;
+  const { binding, who, behind, facts, factsMissing, title, description } = approval;
   const lines = [
     `${approval.id}: ${stateText(approval)}`,
     `  ${whose(approval)} asks to run ${inline(toolName(binding))}${title === undefined ? '' : ` (${inline(title)})`}`,
@@ -29,6 +29,7 @@ export function approvalText(approval: ApprovalRecord): string {
     `  asked: ${time(approval.requestedAt)}, call ${inline(approval.callId)}${who.user === undefined ? '' : `, for ${inline(who.user)}`}`,
     ...(description === '' ? [] : [`  it says of itself: ${inline(description.slice(0, 300))}`]),
     ...titled('arguments', approval.args),
+    ...(behind === undefined ? [] : titled(`which calls ${inline(behind.tool)} with`, behind.args)),
     ...(facts === undefined ? [] : titled('what it would do', facts)),
     ...(factsMissing === undefined ? [] : [`  what it would do is not known: ${inline(factsMissing)}`]),
     ...approval.reasons.map((reason) => `  why: ${inline(reasonText(reason))}`),

@@ -59,7 +59,7 @@ async function removeOld(records: readonly ApprovalRecord[], { table, now, overM
 }
 
 function newRecord(question: AskQuestion, binding: Binding, id: string, { now, waitingMs }: Settings): ApprovalRecord {
-  const { who, tool, args, facts, factsMissing, decision, callId } = question;
+  const { who, tool, args, behind, facts, factsMissing, decision, callId } = question;
   const at = now();
   const hasSchema = JSON.stringify(tool.inputSchema).length <= MOST_SCHEMA;
   const record: ApprovalRecord = {
@@ -73,6 +73,7 @@ function newRecord(question: AskQuestion, binding: Binding, id: string, { now, w
     description: tool.description.slice(0, 4_000),
     ...(hasSchema && { inputSchema: tool.inputSchema }),
     args,
+    ...(tool.narrows && behind !== undefined && { behind: { tool: tool.narrows.of.ref.tool, args: behind } }),
     ...(facts !== undefined && { facts }),
     ...(factsMissing !== undefined && { factsMissing }),
     reasons: decision.reasons,
@@ -82,7 +83,7 @@ function newRecord(question: AskQuestion, binding: Binding, id: string, { now, w
     expiresAt: at + waitingMs,
     decisions: [],
   };
-  if (JSON.stringify([args, facts ?? null, decision.reasons]).length > MOST_CHARS) {
+  if (JSON.stringify([args, behind ?? null, facts ?? null, decision.reasons]).length > MOST_CHARS) {
     throw new BridleError(
       'approval_too_large',
       `The call of "${tool.ref.name}" is too large to be approved by anybody`,

@@ -37,6 +37,8 @@ export interface ApprovalRecord {
   /** For checking the arguments that an approver gives instead; absent when it is too large to be kept. */
   readonly inputSchema?: Json;
   readonly args: Json;
+  /** Of a view: the tool behind it, and the arguments that one gets. */
+  readonly behind?: { readonly tool: string; readonly args: Json };
   readonly facts?: Json;
   readonly factsMissing?: string;
   /** Why it was asked about, and under which policy: told, not bound, because the policy decides again when it runs. */
