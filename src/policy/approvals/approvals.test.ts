@@ -330,6 +330,15 @@ test('the outcome is kept with the approval that it used, and only with its own'
   expect((await inbox.show(approval)).used).toMatchObject({ callId: 'call-2', outcome: { kind: 'ok' } });
 });
 
+test('a yes can be taken back however often somebody changed their mind', async () => {
+  const { inbox, ask } = setUp();
+  const { approval } = parked(await ask());
+  for (let nth = 0; nth < 20; nth += 1) await inbox.approve(approval, BY);
+  await expect(inbox.approve(approval, BY)).rejects.toMatchObject({ code: 'approval_over' });
+  expect((await inbox.deny(approval, BY)).state).toBe('denied');
+  expect((await ask()).answer).toBe('deny');
+});
+
 test('an ask rule keeps a call from being allowed always', async () => {
   const { inbox, ask } = setUp();
   const { approval } = parked(await ask({ decision: ASK_RULE }));

@@ -51,7 +51,9 @@ export function decided(
     case 'waiting':
     case 'approved':
     case 'denied':
-      if (record.decisions.length >= MOST_DECISIONS) return { left: over(record, 'was decided on too often') };
+      // A yes can be taken back however often somebody changed their mind.
+      if (record.decisions.length >= MOST_DECISIONS && !(record.state === 'approved' && decision.answer === 'deny'))
+        return { left: over(record, 'was decided on too often') };
       return {
         ...record,
         state: decision.answer === 'approve' ? 'approved' : 'denied',
