@@ -64,6 +64,12 @@ async function show(inbox: Approvals, parsed: ParsedCommand, io: CommandIo): Pro
 
 async function approve(inbox: Approvals, parsed: ParsedCommand, io: CommandIo): Promise<void> {
   const patterns = listOption(parsed, 'when').map(patternOf);
+  const twice = patterns.find(([pointer], nth) => patterns.findIndex(([other]) => other === pointer) !== nth);
+  if (twice) {
+    throw new BridleError('usage', `--when names '${printable(twice[0])}' twice.`, {
+      hint: 'One argument has one pattern, and all arguments that are named have to match.',
+    });
+  }
   const isAlways = flag(parsed, 'always');
   if (patterns.length > 0 && !isAlways) {
     throw new BridleError('usage', '--when goes with --always.', { hint: 'An approval alone is for this call only.' });

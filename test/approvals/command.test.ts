@@ -157,6 +157,8 @@ test.each([
   [['approvals', 'approve', 'nothing'], 'approval_not_found'],
   [['approvals', 'approve', 'x', '--when', '/a=b'], 'usage'],
   [['approvals', 'approve', 'x', '--always', '--when', 'a'], 'usage'],
+  // The second would stand in for the first, and allow more than both.
+  [['approvals', 'approve', 'x', '--always', '--when', '/a=b/*', '--when', '/a=*.md'], 'usage'],
   [['approvals', 'approve', 'x', '--args', '{'], 'usage'],
   [['approvals', 'approve', 'x', '--args', '{}', '--always'], 'usage'],
   [['approvals', 'revoke', 'x'], 'approval_not_found'],
