@@ -43,6 +43,9 @@ export function sessionRules(layers: readonly PolicyLayer[], mode: string, root?
         const place = source ? ` (${source.file}${source.line === undefined ? '' : `:${source.line}`})` : '';
         return { why: `an ask rule${place} wants your word for each call, and no allow rule stands above it.` };
       }
+      if (decision.reasons.some(({ code }) => code === 'hook_ask')) {
+        return { why: 'a hook wants your word for this call, and no allow rule stands above it.' };
+      }
       const rule = ruleFor(tool);
       const next = compile([...added, rule]);
       const { effect, reasons } = next.policy.view(who, tool);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { AskQuestion } from '../../contracts/index.ts';
 import { memoryStore } from '../../store/index.ts';
 import { tool } from '../fixtures.ts';
-import { ASK_RULE, inboxOf, question, standingClock } from './fixtures.ts';
+import { ASK_RULE, HOOK_ASKS, inboxOf, question, standingClock } from './fixtures.ts';
 
 const HOUR = 3_600_000;
 
@@ -31,6 +31,14 @@ test('an always allows later calls of the same tool by the same agent, and says 
   expect(await answer({ tool: tool('other', 'refund'), args: {} })).toBe('parked');
   expect(await answer({ who: { agent: 'other', user: 'mina', via: 'terminal' }, args: {} })).toBe('parked');
   expect(await answer({ decision: ASK_RULE, args: {} })).toBe('parked');
+});
+
+test('what a hook wants asked about is asked about each time', async () => {
+  const { answer, inbox } = await allowing();
+  expect(await answer({ decision: HOOK_ASKS, args: { order: 'O-7' } })).toBe('parked');
+  await expect(inbox.allowAlways(question({ decision: HOOK_ASKS }), { by: 'ada' })).rejects.toMatchObject({
+    code: 'approval_always_refused',
+  });
 });
 
 test('its patterns bound the arguments', async () => {
@@ -98,6 +106,21 @@ test('it can be revoked', async () => {
   await inbox.revoke(standing?.id ?? '', { by: 'bo' });
   expect(await answer({ args: { order: 'O-8' } })).toBe('parked');
   expect(await inbox.standing()).toMatchObject([{ state: 'void', ended: { why: 'It was revoked by bo.' } }]);
+});
+
+test('once revoked, what it had answered and nobody has used yet is asked about anew', async () => {
+  const inbox = inboxOf(memoryStore());
+  const ask = async (order: string) => inbox.asker().ask(question({ args: { order } }));
+  const [first, sibling, own] = [await ask('O-1'), await ask('O-2'), await ask('O-3')];
+  if (first.answer !== 'parked' || sibling.answer !== 'parked' || own.answer !== 'parked')
+    throw new Error('not parked');
+  await inbox.approve(own.approval, { by: 'bo' });
+  await inbox.approve(first.approval, { by: 'ada', always: true });
+  const [standing] = await inbox.standing();
+  await inbox.revoke(standing?.id ?? '', { by: 'ada' });
+  expect((await inbox.show(sibling.approval)).state).toBe('void');
+  expect((await ask('O-2')).answer).toBe('parked');
+  expect((await ask('O-3')).answer).toBe('allow');
 });
 
 test.each([{ '/order': 'X*' }, { order: 'O-*' }, { '/~2': '*' }, { '': '*' }])(

@@ -5,7 +5,14 @@ import { agentPrefix, alwaysId, bindingOf } from './binding.ts';
 import { alwaysCovers, isPointer, wantsEachCall } from './cover.ts';
 import { type Approver, checkArgs, decided, refuseOwnCall } from './decide-approval.ts';
 import { changeRecord, currentRecords } from './keep.ts';
-import { type AlwaysRecord, type ApprovalDecision, type ApprovalRecord, type ApprovalState, voided } from './record.ts';
+import {
+  type AlwaysRecord,
+  type ApprovalDecision,
+  type ApprovalRecord,
+  type ApprovalState,
+  lastDecision,
+  voided,
+} from './record.ts';
 import { type ApprovalsOptions, lifetime, type Settings, settingsOf } from './settings.ts';
 
 export interface AlwaysOptions {
@@ -142,6 +149,7 @@ export function approvals(options: ApprovalsOptions): Approvals {
       const done = await changeRecord(alwaysTable, record.id, now, (each) =>
         each.state === 'standing' ? voided(each, now(), `It was revoked by ${by}.`) : { left: undefined },
       );
+      await takeBack(settings, record);
       return done?.record ?? record;
     },
     asker: (askerOptions = {}) => approvalAsker(settings, askerOptions, track),
@@ -163,7 +171,9 @@ function alwaysRecord(
 ): AlwaysRecord {
   const patterns = Object.entries(when).sort(([a], [b]) => (a < b ? -1 : 1));
   if (wantsEachCall(record.reasons)) {
-    throw refuseAlways("an ask rule wants a person's word for each call, and nothing that was said before replaces it");
+    throw refuseAlways(
+      "an ask rule or a hook wants a person's word for each call, and nothing that was said before replaces it",
+    );
   }
   const wrong = patterns.find(([pointer, pattern]) => !isPointer(pointer) || typeof pattern !== 'string');
   if (wrong) throw refuseAlways(`"${wrong[0]}" is no JSON Pointer with a pattern, such as "/path" with "notes/*"`);
@@ -198,6 +208,17 @@ async function answerSiblings({ table, now, decidedMs }: Settings, always: Alway
     const said: ApprovalDecision = { answer: 'approve', by: always.by, at: now(), always: always.id };
     await changeRecord(table, waiting.id, now, (each) =>
       each.state === 'waiting' ? decided(each, said, { decidedMs }) : { left: undefined },
+    );
+  }
+}
+
+/** What it answered and nobody has used yet goes with it: a call that was only covered by it is asked about anew. */
+async function takeBack({ table, now }: Settings, always: AlwaysRecord): Promise<void> {
+  const isOurs = (each: ApprovalRecord) => each.state === 'approved' && lastDecision(each)?.always === always.id;
+  for (const each of await currentRecords(table, agentPrefix(always.binding), now)) {
+    if (!isOurs(each)) continue;
+    await changeRecord(table, each.id, now, (there) =>
+      isOurs(there) ? voided(there, now(), `What allowed it (${always.id}) was revoked.`) : { left: undefined },
     );
   }
 }

@@ -45,9 +45,9 @@ export function alwaysCovers(
   );
 }
 
-/** An ask rule wants a person's word for each call, so nothing that was said once and for all satisfies it. */
+/** Ask rules and hooks want a person's word for each call, so nothing that was said once and for all satisfies them. */
 export function wantsEachCall(reasons: AskQuestion['decision']['reasons']): boolean {
-  return reasons.some(({ code }) => code === 'ask_rule');
+  return reasons.some(({ code }) => code === 'ask_rule' || code === 'hook_ask');
 }
 
 /**

@@ -33,6 +33,12 @@ export const ASK_RULE: Decision = {
   policyVersion: 'p1',
 };
 
+export const HOOK_ASKS: Decision = {
+  effect: 'ask',
+  reasons: [{ room: 'policy', code: 'hook_ask', text: 'A hook wants it asked about.' }, ...NO_RULE.reasons],
+  policyVersion: 'p1',
+};
+
 export function question(more: Partial<AskQuestion> = {}): AskQuestion {
   return {
     callId: 'call-1',
