@@ -206,6 +206,14 @@ describe('sessionRules', () => {
     expect(rules.added).toEqual([]);
   });
 
+  test('a hook that asks stands above it, and that is said', () => {
+    const rules = sessionRules([{ ...layer, permissions: {} }], 'default');
+    const reasons = [{ room: 'policy', code: 'hook_ask', text: 'A hook wants it asked about.' }] as const;
+    const decision = { effect: 'ask', reasons, policyVersion: 'x' } as const;
+    expect(rules.always({ who, tool: tool('refund'), decision })).toEqual({ why: expect.stringContaining('a hook') });
+    expect(rules.added).toEqual([]);
+  });
+
   test('deny rules hold as before', () => {
     const rules = sessionRules([{ ...layer, permissions: { deny: ['mcp__shop__refund'] } }], 'default');
     const decision = { effect: 'ask', reasons: [], policyVersion: 'x' } as const;
