@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { JsonObject } from '../../contracts/index.ts';
 import { memoryStore } from '../../store/index.ts';
 import { definitionDiff } from './definition-diff.ts';
@@ -13,6 +13,19 @@ async function opened(store = memoryStore(), more: { readonly record?: boolean }
 }
 
 describe('look-alikes across servers', () => {
+  test('a new tool is not compared with each one that is there: a server may list thousands', async () => {
+    const known = await opened();
+    const folded = vi.spyOn(String.prototype, 'normalize');
+    const tools = 200;
+    for (let nth = 0; nth < tools; nth += 1) {
+      expect(known.verdict(toolOf({ ...REFUND, name: `tool_${nth}` }))).toBeUndefined();
+    }
+    const calls = folded.mock.calls.length;
+    folded.mockRestore();
+    expect(calls).toBeLessThan(tools * 10);
+    expect(known.verdict(toolOf({ ...REFUND, name: 'Tool_7' }))).toMatchObject({ code: 'pin_look_alike' });
+  });
+
   test('the same name is fine, one that is the same only to the eye is not', async () => {
     const known = await opened();
     expect(known.verdict(toolOf(REFUND))).toBeUndefined();

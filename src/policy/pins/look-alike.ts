@@ -52,27 +52,59 @@ function looksLike(name: string): string {
 /** As far as names are compared. */
 type Named = Pick<Pinnable, 'server' | 'tool' | 'name'>;
 
-/**
- * The earlier tool that a new one could be taken for. Of the same server every name that looks the same counts. Of
- * another server the same name is common and fine; one that is the same only to the eye is not, and neither is a name
- * that is another tool's whole name, whichever of the two was there first.
- */
-export function lookAlike<T extends Named>(one: Named, earlier: Iterable<T>): T | undefined {
-  if (one.tool === null) return undefined;
-  const look = looksLike(one.tool);
-  const whole = looksLike(one.name);
-  for (const other of earlier) {
-    if (other.tool === null) continue;
-    const otherLook = looksLike(other.tool);
-    if (isSameServer(one, other)) {
-      if (other.tool !== one.tool && otherLook === look) return other;
-    } else if (look === looksLike(other.name) || whole === otherLook) {
-      return other;
-    } else if (look === otherLook && other.tool !== one.tool && !(isPlain(one.tool) && isPlain(other.tool))) {
-      return other;
-    }
-  }
-  return undefined;
+/** A tool that was met, with what its names look like. */
+interface Met {
+  readonly named: Named;
+  readonly look: string;
+  readonly whole: string;
+}
+
+export interface LookAlikes {
+  add(one: Named): void;
+  /**
+   * The earlier tool that a new one could be taken for. Of the same server every name that looks the same counts. Of
+   * another server the same name is common and fine; one that is the same only to the eye is not, and neither is a name
+   * that is another tool's whole name, whichever of the two was there first.
+   */
+  of(one: Named): Named | undefined;
+}
+
+/** Finds by what names look like: a server may list thousands, and comparing each with each would hold everything up. */
+export function lookAlikes(): LookAlikes {
+  const byLook = new Map<string, Met[]>();
+  const byWhole = new Map<string, Met[]>();
+  return {
+    add(named) {
+      const met = metOf(named);
+      if (met === undefined) return;
+      listed(byLook, met.look).push(met);
+      listed(byWhole, met.whole).push(met);
+    },
+    of(named) {
+      const met = metOf(named);
+      if (met === undefined) return undefined;
+      const { look, whole } = met;
+      const candidates = [byLook.get(look), byLook.get(whole), byWhole.get(look)].flatMap((some) => some ?? []);
+      return candidates.find((other) => canBeTakenFor(met, other))?.named;
+    },
+  };
+}
+
+function metOf(named: Named): Met | undefined {
+  return named.tool === null ? undefined : { named, look: looksLike(named.tool), whole: looksLike(named.name) };
+}
+
+function listed(map: Map<string, Met[]>, key: string): Met[] {
+  const there = map.get(key) ?? [];
+  map.set(key, there);
+  return there;
+}
+
+function canBeTakenFor(one: Met, other: Met): boolean {
+  const isOther = other.named.tool !== one.named.tool;
+  if (isSameServer(one.named, other.named)) return isOther && one.look === other.look;
+  if (one.look === other.whole || one.whole === other.look) return true;
+  return one.look === other.look && isOther && !(isPlain(one.named.tool ?? '') && isPlain(other.named.tool ?? ''));
 }
 
 function isSameServer({ server: one }: Named, { server: other }: Named): boolean {

@@ -1,10 +1,10 @@
 import type { Reason, ServerRef, Store, StoreTable, ToolDefinition } from '../../contracts/index.ts';
 import { BridleError } from '../../tools/index.ts';
 import { definitionDiff } from './definition-diff.ts';
-import { lookAlike } from './look-alike.ts';
 import { lockVerdict, type PinLock } from './pin-lock.ts';
 import { pinReason } from './pin-reason.ts';
 import { type Pinnable, type PinRecord, pinId, pinnableInstructions, pinnableTool } from './pin-record.ts';
+import { type PinRecords, pinRecords } from './pin-records.ts';
 
 export interface PinsOptions {
   /** Pins on first use. It stays the caller's to close. Absent: only the lock counts. */
@@ -84,7 +84,7 @@ export async function pins(options: PinsOptions): Promise<Pins> {
     throw new BridleError('pins_invalid', 'pins() has neither a store nor a lock.', { hint: 'Give at least one.' });
   }
   const table = store?.table<PinRecord>('pins', { v: 1 });
-  const records = new Map<string, PinRecord>();
+  const records = pinRecords();
   const unwatch = table ? await follow(table, place, records) : () => {};
   const writer = table && isRecording ? recordWriter(table, records) : undefined;
   /** Judged without being written: new to whoever looks next. */
@@ -105,7 +105,7 @@ export async function pins(options: PinsOptions): Promise<Pins> {
     if (records.size >= most)
       return pinReason('pins_full', `${most} tools are pinned here already, the most there may be.`);
     const { server, tool, name, fingerprint, definition } = one;
-    const twin = lookAlike(one, records.values());
+    const twin = records.twin(one);
     const seen = { fingerprint, definition, at: now() };
     const record: PinRecord = {
       v: 1,
@@ -114,12 +114,12 @@ export async function pins(options: PinsOptions): Promise<Pins> {
       server: server && { key: server.key, fingerprint: server.fingerprint },
       tool,
       name,
-      ...(twin === undefined ? { pinned: seen } : { pinned: null, seen, like: twin.name }),
+      ...(twin === undefined ? { pinned: seen } : { pinned: null, seen, like: twin }),
     };
     records.set(id, record);
     if (writer) writer.write(id, (there) => (there === undefined ? record : undefined));
     else glimpsed.add(id);
-    return twin && likeReason(record);
+    return twin === undefined ? undefined : likeReason(record);
   };
 
   const byUse = (one: Pinnable): Reason | undefined => {
@@ -181,7 +181,7 @@ export async function pins(options: PinsOptions): Promise<Pins> {
 }
 
 /** Reads what is pinned in a place, and goes on following it. */
-async function follow(table: StoreTable<PinRecord>, place: string, records: Map<string, PinRecord>) {
+async function follow(table: StoreTable<PinRecord>, place: string, records: PinRecords) {
   const unwatch = table.watch('', (key) => {
     void table.get(key).then(
       (found) => found?.value.place === place && records.set(key, found.value),
@@ -198,7 +198,7 @@ type Change = (there: PinRecord | undefined) => PinRecord | undefined;
  * Writes one record after the other. What is on disk counts: somebody may have been quicker, with another definition.
  * What could not be written stays due, and is tried again by `settled`: a disk is not full for ever.
  */
-function recordWriter(table: StoreTable<PinRecord>, records: Map<string, PinRecord>) {
+function recordWriter(table: StoreTable<PinRecord>, records: PinRecords) {
   const due = new Map<string, Change[]>();
   const running = new Map<string, Promise<void>>();
   const apply = async (id: string, change: Change) => {
