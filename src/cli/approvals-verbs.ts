@@ -19,7 +19,7 @@ export const APPROVALS_VERBS: Readonly<Record<string, VerbSpec>> = {
     summary: 'show one whole: the arguments, what the call would do, why it was asked about, what came of it',
     usage: '<id>',
     options: { json: JSON_OPTION },
-    examples: [['bridle approvals show 3fq0x1k8-p2m4k7f8', 'an id, or its beginning or end']],
+    examples: [['bridle approvals show 3fq0x1k8-p2m4k7f8', 'an id, or its beginning or end, 4 characters or more']],
     positionals: [1, 1],
   },
   approve: {

@@ -339,6 +339,15 @@ test('a yes can be taken back however often somebody changed their mind', async 
   expect((await ask()).answer).toBe('deny');
 });
 
+test('a letter or two of an id are none', async () => {
+  const { inbox, ask } = setUp();
+  const { approval } = parked(await ask());
+  for (const part of ['', approval.slice(-1), approval.slice(0, 3)]) {
+    await expect(inbox.approve(part, BY)).rejects.toMatchObject({ code: 'approval_not_found' });
+  }
+  expect(await inbox.show(approval.slice(-4))).toMatchObject({ id: approval, state: 'waiting' });
+});
+
 test('an ask rule keeps a call from being allowed always', async () => {
   const { inbox, ask } = setUp();
   const { approval } = parked(await ask({ decision: ASK_RULE }));

@@ -37,7 +37,7 @@ export interface Approvals {
     readonly state?: ApprovalState | 'open';
     readonly agent?: string;
   }): Promise<readonly ApprovalRecord[]>;
-  /** @param id an id, or its beginning or end where no other has it */
+  /** @param id an id, or its beginning or end of 4 characters or more where no other has it */
   show(id: string): Promise<ApprovalRecord>;
   approve(id: string, options: ApproveOptions): Promise<ApprovalRecord>;
   /** Refuses a call, or takes an approval back that wasn't used. @param options.reason is told to whoever asked */
@@ -223,10 +223,14 @@ async function takeBack({ table, now }: Settings, always: AlwaysRecord): Promise
   }
 }
 
+const SHORTEST_PART = 4;
+
 function one<R extends { readonly id: string }>(records: readonly R[], id: string, what: string): R {
   const exact = records.find((each) => each.id === id);
   if (exact) return exact;
-  const near = id === '' ? [] : records.filter((each) => each.id.startsWith(id) || each.id.endsWith(id));
+  // A slip of the finger is no yes to the only call that happens to end like it.
+  const near =
+    id.length < SHORTEST_PART ? [] : records.filter((each) => each.id.startsWith(id) || each.id.endsWith(id));
   const [first, another] = near;
   if (first && !another) return first;
   throw notFound(id, what, near.length);
