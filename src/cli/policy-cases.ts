@@ -57,7 +57,7 @@ export async function readCases(file: string, cwd: string): Promise<readonly Pol
   } catch (cause) {
     throw new BridleError('config_missing', `${path} can't be read.`, { cause, hint: 'Check the path.' });
   }
-  const table = parseJsonc(text);
+  const table = parseJsonc(text, path);
   const cases = isObject(table) ? table.cases : undefined;
   if (!Array.isArray(cases) || cases.length === 0) throw wrong('the table', 'has no list "cases"');
   return cases.map((each, at) => readCase(each, `case ${at + 1}`));

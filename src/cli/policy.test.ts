@@ -118,3 +118,11 @@ test('test holds a case that names a view to the view, and to the rules of both 
   });
   expect(await policy(['test', 'cases.json'])).toMatchObject({ status: 0, out: expect.stringContaining('0 failed') });
 });
+
+test('a table that is no JSON is named by its file, with the place', async () => {
+  put('cases.json', '{bad');
+  await expect(policy(['test', 'cases.json'])).rejects.toMatchObject({
+    code: 'config_not_json',
+    message: expect.stringContaining(`${join(base, 'project', 'cases.json')}:1:`),
+  });
+});

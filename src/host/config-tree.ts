@@ -92,7 +92,12 @@ export function rawEntries(file: ConfigFile, name: string): ReadonlyMap<string, 
   return entries;
 }
 
-/** An object written as JSON, as in a configuration file. @throws BridleError as `parseConfig` */
-export function parseJsonc(text: string): Json {
-  return jsonOf(parseConfig('the text', text).root);
+/**
+ * An object written as JSON, as in a configuration file.
+ *
+ * @param where what an error names, such as the file that it was read from
+ * @throws BridleError as `parseConfig`
+ */
+export function parseJsonc(text: string, where = 'the text'): Json {
+  return jsonOf(parseConfig(where, text).root);
 }
