@@ -52,14 +52,14 @@ function read(call: Call, reply: AskReply, decision: Decision): Ended | Allowed 
     case 'allow':
       return reply;
     case 'parked':
-      call.ledger.asked = reply;
+      call.notes.asked = reply;
       return ended({
         kind: 'parked',
         approval: reply.approval,
         reasons: [...decision.reasons, ...parkedReasons(reply)],
       });
     case 'deny':
-      call.ledger.asked = reply;
+      call.notes.asked = reply;
       return refused('denied', [...decision.reasons, notApproved(reply)]);
     default:
       return refused('denied', [...decision.reasons, askFailed('the answer was neither yes nor no')]);

@@ -58,11 +58,11 @@ export interface Call {
   readonly maxResultChars: number;
   /** Set when this call gives the facts of another one: it is never asked about, and its result isn't shaped. */
   readonly previewFor?: ToolPreview;
-  readonly ledger: Ledger;
+  readonly notes: Notes;
 }
 
 /** Filled in as the call moves on, so that the record is whole wherever the call ends. */
-export interface Ledger {
+export interface Notes {
   readonly startedAt: number;
   args: Json;
   behind?: BehindRecord;

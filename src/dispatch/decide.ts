@@ -40,7 +40,7 @@ export async function decide(path: Path, call: Call, prepared: Prepared): Promis
     note(call, prepared, args, facts);
     const judged = await judge(path, call, prepared, args, facts);
     if ('stage' in judged) return judged;
-    call.ledger.decision = judged;
+    call.notes.decision = judged;
     // A preview has no preview of its own: two that name each other would never end.
     if (judged.effect === 'deny' && facts.state === 'not_gathered' && wantsFacts(judged) && !call.previewFor) {
       facts = await gatherFacts(path, call, prepared, args);
@@ -61,14 +61,14 @@ export async function decide(path: Path, call: Call, prepared: Prepared): Promis
     }
     if (call.previewFor) return permitPreview(call.previewFor, prepared, args, judged);
     if (judged.effect === 'allow' || covers(approval, args, facts)) {
-      return permit(prepared, args, facts, judged, approval && call.ledger.asked);
+      return permit(prepared, args, facts, judged, approval && call.notes.asked);
     }
     if (facts.state === 'not_gathered') {
       facts = await gatherFacts(path, call, prepared, args);
       if (call.ctx.signal.aborted) return ended(cancelled(call.ctx.signal, 'not_executed'));
       if (facts.state === 'known') continue;
     }
-    if (covers(approval, args, facts)) return permit(prepared, args, facts, judged, approval && call.ledger.asked);
+    if (covers(approval, args, facts)) return permit(prepared, args, facts, judged, approval && call.notes.asked);
 
     const reply = await ask(path, call, { tool: prepared.tool, args, facts, decision: judged });
     if ('stage' in reply) return reply;
@@ -104,13 +104,13 @@ async function voided(path: Path, call: Call, why: string, end: Ended): Promise<
 }
 
 function note(call: Call, { tool }: Prepared, args: FixedArguments, facts: Facts): void {
-  call.ledger.args = args.value();
-  if (tool.narrows && args.behind) call.ledger.behind = { ref: tool.narrows.of.ref, args: args.behind.value() };
+  call.notes.args = args.value();
+  if (tool.narrows && args.behind) call.notes.behind = { ref: tool.narrows.of.ref, args: args.behind.value() };
   const origins = originsOf(call, args);
-  if (origins) call.ledger.origins = origins;
-  else delete call.ledger.origins;
-  if (facts.state === 'known') call.ledger.facts = facts.value;
-  else delete call.ledger.facts;
+  if (origins) call.notes.origins = origins;
+  else delete call.notes.origins;
+  if (facts.state === 'known') call.notes.facts = facts.value;
+  else delete call.notes.facts;
 }
 
 /** Who keeps the conversation is foreign code too: what it can't say isn't known. */
@@ -137,7 +137,7 @@ async function judge(
         ...(args.behind && { behind: args.behind.value() }),
         ...(facts.state === 'known' && { facts: facts.value }),
         labels: call.request.provenance?.labels ?? UNKNOWN_LABELS,
-        ...(call.ledger.origins && { origins: call.ledger.origins }),
+        ...(call.notes.origins && { origins: call.notes.origins }),
         at: path.clock.now(),
         conversation: call.request.conversation,
         callId: call.ctx.callId,

@@ -109,7 +109,7 @@ function openCall(path: Path, request: DispatchRequest, previewFor?: ToolPreview
     hardMs: effectiveMs(ctx.hardMs, path.limits.hardMs, DEFAULT_HARD_MS),
     maxResultChars: path.limits.maxResultChars ?? DEFAULT_RESULT_CHARS,
     ...(previewFor && { previewFor }),
-    ledger: {
+    notes: {
       startedAt: path.clock.now(),
       args: null,
       grants: [],
@@ -145,7 +145,7 @@ async function walkRecorded(path: Path, call: Call): Promise<Outcome> {
     outcome = await walk(path, call);
   } catch (error) {
     const text = `The call broke off inside the dispatcher: ${errorText(error)}`;
-    outcome = failed(text, call.ledger.handedOver ? 'unknown' : 'not_executed');
+    outcome = failed(text, call.notes.handedOver ? 'unknown' : 'not_executed');
   }
   settleGrants(call, outcome);
   // A recorder that fails counts that itself; the answer isn't its to change.
@@ -164,7 +164,7 @@ async function walk(path: Path, call: Call): Promise<Outcome> {
   if (first.stage === 'ran') return finish(path, limited, first);
   const ran = await run(path, limited, permitted).catch(async (error) => {
     // Nobody knows then: a claim that was let lie would keep the others waiting.
-    const executed = call.ledger.handedOver ? 'unknown' : 'not_executed';
+    const executed = call.notes.handedOver ? 'unknown' : 'not_executed';
     await first.settle(failed('It broke off.', executed));
     throw error;
   });

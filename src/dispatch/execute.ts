@@ -50,7 +50,7 @@ function intentOf(call: Call, permit: Permitted): IntentRecord {
     effect: permit.tool.effect,
     args: permit.args.value(),
     argsDigest: boundDigest(permit.args),
-    ...(call.ledger.behind && { behind: call.ledger.behind }),
+    ...(call.notes.behind && { behind: call.notes.behind }),
     decision: permit.decision,
     ...(permit.facts !== undefined && { facts: permit.facts, factsDigest: sha256(canonicalJson(permit.facts)) }),
     ...recordedOrigins(call),
@@ -69,7 +69,7 @@ export async function execute(path: Path, call: Call, { permit }: Committed): Pr
     deadline += ms;
   };
   for (let nth = 1; ; nth += 1) {
-    call.ledger.attempts = nth;
+    call.notes.attempts = nth;
     const outcome = await answered(path, call, permit, { leg, onWaited });
     if (outcome.kind !== 'failed') return ran(permit, outcome);
     attempts.push(...outcome.failure.attempts, `Attempt ${nth}: ${outcome.failure.message}`);
@@ -110,7 +110,7 @@ async function runOnce(
   const { tool, source, args } = permit;
   const run = await withinLimits(
     (scope) => {
-      call.ledger.handedOver = true;
+      call.notes.handedOver = true;
       const behind = tool.narrows?.of ?? tool;
       const sent = (args.behind ?? args).value();
       return source.call(behind.ref.tool, sent, sourceContext(path, call, { tool: behind, scope, answers }));

@@ -32,7 +32,7 @@ export async function gatherFacts(
   const args = given.behind ?? given;
   const plan = target.tool.preview;
   if (!plan) return { state: 'none' };
-  call.ledger.previews += 1;
+  call.notes.previews += 1;
   const ctx = previewContext(call);
   try {
     if (plan.kind === 'author') return await authorFacts(path, call, target, args, ctx);
@@ -44,7 +44,7 @@ export async function gatherFacts(
 
 /** The preview's calls are told apart from the call itself, and say nothing to its listener. */
 function previewContext(call: Call): CallContext {
-  const nth = call.ledger.previews > 1 ? String(call.ledger.previews) : '';
+  const nth = call.notes.previews > 1 ? String(call.notes.previews) : '';
   const { who, signal } = call.ctx;
   return { callId: `${call.ctx.callId}.preview${nth}`, who, signal, idleMs: call.idleMs, hardMs: call.hardMs };
 }

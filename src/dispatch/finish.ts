@@ -139,32 +139,32 @@ function asPartial(raw: RawJson): RawJson {
 }
 
 /** What is known of where the arguments came from, as records hold it. */
-export function recordedOrigins({ ledger, request }: Call): Pick<CallOutcomeRecord, 'origins' | 'labels'> {
+export function recordedOrigins({ notes, request }: Call): Pick<CallOutcomeRecord, 'origins' | 'labels'> {
   return {
-    ...(ledger.origins && { origins: Object.fromEntries(ledger.origins) }),
+    ...(notes.origins && { origins: Object.fromEntries(notes.origins) }),
     ...(request.provenance && { labels: [...request.provenance.labels] }),
   };
 }
 
 /** The record of a finished call, from whatever stage it ended at. */
 export function recordOf(path: Pick<Path, 'clock'>, call: Call, outcome: Outcome): CallOutcomeRecord {
-  const { request, ledger } = call;
+  const { request, notes } = call;
   return {
     callId: request.ctx.callId,
     conversation: request.conversation,
     who: request.ctx.who,
     name: request.name,
-    args: ledger.args,
-    ...(ledger.behind && { behind: ledger.behind }),
-    startedAt: ledger.startedAt,
-    ms: path.clock.now() - ledger.startedAt,
-    attempts: ledger.attempts,
+    args: notes.args,
+    ...(notes.behind && { behind: notes.behind }),
+    startedAt: notes.startedAt,
+    ms: path.clock.now() - notes.startedAt,
+    attempts: notes.attempts,
     outcome,
-    ...(ledger.tool && { ref: ledger.tool.ref }),
-    ...(ledger.facts !== undefined && { facts: ledger.facts }),
+    ...(notes.tool && { ref: notes.tool.ref }),
+    ...(notes.facts !== undefined && { facts: notes.facts }),
     ...recordedOrigins(call),
-    ...(ledger.decision && { decision: ledger.decision }),
-    ...(ledger.asked && { asked: ledger.asked }),
-    ...(ledger.answeredBy && { answeredBy: ledger.answeredBy }),
+    ...(notes.decision && { decision: notes.decision }),
+    ...(notes.asked && { asked: notes.asked }),
+    ...(notes.answeredBy && { answeredBy: notes.answeredBy }),
   };
 }

@@ -7,12 +7,12 @@ import { withinLimits } from './within-limits.ts';
 /** Remembers the permission behind a yes. The record gets the reply's data only. */
 export function noteReply(call: Call, reply: AskReply): void {
   if (reply.answer !== 'allow' || reply.grant === undefined) {
-    call.ledger.asked = reply;
+    call.notes.asked = reply;
     return;
   }
   const { grant, ...said } = reply;
-  call.ledger.asked = said;
-  call.ledger.grants.push(grant);
+  call.notes.asked = said;
+  call.notes.grants.push(grant);
 }
 
 /**
@@ -20,8 +20,8 @@ export function noteReply(call: Call, reply: AskReply): void {
  * run nothing, one that dies after it can't have the same permission again.
  */
 export async function claim(path: Path, call: Call, committed: Committed): Promise<Ended | Committed> {
-  for (const grant of call.ledger.grants) {
-    call.ledger.claims.push(grant);
+  for (const grant of call.notes.grants) {
+    call.notes.claims.push(grant);
     const run = await withinLimits(() => grant.claim(call.ctx.callId), {
       signal: call.ctx.signal,
       clock: path.clock,
@@ -51,12 +51,12 @@ function notClaimed(id: string, why: string): Ended {
 
 /** What was approved is not what would run now. Whether or not that can be written down, this call doesn't run. */
 export async function voidGrants(path: Path, call: Call, why: string): Promise<void> {
-  for (const grant of call.ledger.grants) {
+  for (const grant of call.notes.grants) {
     await withinLimits(() => grant.void(why), { signal: call.ctx.signal, clock: path.clock, hardMs: call.hardMs });
   }
 }
 
 /** Tells each permission that this call took, or tried to take, how the call ended. */
 export function settleGrants(call: Call, outcome: Outcome): void {
-  for (const grant of call.ledger.claims) quietly(() => grant.settle(outcome));
+  for (const grant of call.notes.claims) quietly(() => grant.settle(outcome));
 }

@@ -89,7 +89,7 @@ function answer(call: Call, { tool }: Permitted, claim: LedgerClaim): Ended | Ra
   const first = `call ${shown(claim.callId, 80)} of ${new Date(claim.at).toISOString()}`;
   switch (claim.kind) {
     case 'done':
-      call.ledger.answeredBy = { callId: claim.callId, at: claim.at };
+      call.notes.answeredBy = { callId: claim.callId, at: claim.at };
       if (claim.end) return { stage: 'ran', tool, outcome: claim.end };
       return ended(
         failed(
@@ -98,7 +98,7 @@ function answer(call: Call, { tool }: Permitted, claim: LedgerClaim): Ended | Ra
         ),
       );
     case 'unknown': {
-      call.ledger.answeredBy = { callId: claim.callId, at: claim.at };
+      call.notes.answeredBy = { callId: claim.callId, at: claim.at };
       const text = `This act was begun before (${first}), and whether it took effect is not known. It was not run again: find out first, for example with a tool that reads.`;
       return ended(failed(text, 'unknown'));
     }

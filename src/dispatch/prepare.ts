@@ -17,7 +17,7 @@ export async function prepare(path: Path, call: Call): Promise<Ended | Prepared>
   if (call.ctx.signal.aborted) return ended(cancelled(call.ctx.signal, 'not_executed'));
   const found = findSafely(path, name);
   if (!found) return noSuchTool(name);
-  call.ledger.tool = found.tool;
+  call.notes.tool = found.tool;
   if (!visible(path, call, found.tool)) return noSuchTool(name);
   if ('stage' in parsed) return parsed;
   const args = await fitted(call, found.tool, parsed);
@@ -40,7 +40,7 @@ function visible(path: Path, call: Call, tool: ToolDefinition): boolean {
     const view: unknown = path.policy.view(call.ctx.who, tool);
     if (isDecision(view)) {
       if (view.effect !== 'deny') return true;
-      call.ledger.decision = view;
+      call.notes.decision = view;
       return false;
     }
     quietly(() => view);
@@ -48,7 +48,7 @@ function visible(path: Path, call: Call, tool: ToolDefinition): boolean {
     why = errorText(error);
   }
   const text = `The policy could not say whether "${tool.ref.name}" may be seen: ${why}`;
-  call.ledger.decision = { effect: 'deny', reasons: [reason('policy_failed', text)], policyVersion: 'unknown' };
+  call.notes.decision = { effect: 'deny', reasons: [reason('policy_failed', text)], policyVersion: 'unknown' };
   return false;
 }
 
@@ -58,11 +58,11 @@ function parseArguments(call: Call): Ended | FixedArguments {
   try {
     value = call.request.args.parse();
   } catch {
-    call.ledger.args = shortened(text);
+    call.notes.args = shortened(text);
     return refused('invalid', [reason('arguments_not_json', notJson(text))]);
   }
   // Recorders go through what they are given: one that can't would leave this call out.
-  call.ledger.args = isTooDeep(value) ? shortened(text) : value;
+  call.notes.args = isTooDeep(value) ? shortened(text) : value;
   const args = fixArguments(value);
   if (!args) {
     const got =
@@ -71,7 +71,7 @@ function parseArguments(call: Call): Ended | FixedArguments {
       reason('arguments_not_object', `The arguments must be a JSON object such as {"name": "value"}; got ${got}.`),
     ]);
   }
-  call.ledger.args = args.value();
+  call.notes.args = args.value();
   return args;
 }
 
