@@ -52,12 +52,17 @@ function decided({ decision, asked }: AuditRow['call']): string {
 function askedText(asked: NonNullable<AuditRow['call']['asked']>): string {
   switch (asked.answer) {
     case 'allow':
-      return `allowed by ${asked.by}${asked.argsDigest === undefined ? '' : ', with other arguments'}`;
+      return `allowed by ${asked.by}${byApproval(asked)}${asked.argsDigest === undefined ? '' : ', with other arguments'}`;
     case 'deny':
-      return `denied by ${asked.by}${asked.reason === undefined ? '' : `: ${asked.reason}`}`;
+      return `denied by ${asked.by}${byApproval(asked)}${asked.reason === undefined ? '' : `: ${asked.reason}`}`;
     case 'parked':
       return `waits as approval ${asked.approval}`;
   }
+}
+
+/** `bridle approvals show` tells the rest of it. */
+function byApproval({ approval }: { readonly approval?: string }): string {
+  return approval === undefined ? '' : ` (approval ${approval})`;
 }
 
 function outcomeText(end: AuditRow['end']): string {

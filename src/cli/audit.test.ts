@@ -89,9 +89,16 @@ test('show tells that a call was given the end of an earlier one', async () => {
 });
 
 test('show tells everything of a call, and no secret', async () => {
-  await written('w1', { asked: { answer: 'allow', by: 'ada' }, labels: ['untrusted-content'] });
+  await written('w1', { asked: { answer: 'allow', by: 'ada', approval: 'p7' }, labels: ['untrusted-content'] });
   const { stdout } = await bridle('show', 'a1');
-  for (const text of ['main via terminal', 'bridle.json:3', 'allowed by ada', 'untrusted-content', '"amount":5', 'p1'])
+  for (const text of [
+    'main via terminal',
+    'bridle.json:3',
+    'allowed by ada (approval p7)',
+    'untrusted-content',
+    '"amount":5',
+    'p1',
+  ])
     expect(stdout).toContain(text);
   expect(stdout).not.toContain('hunter22');
   expect((await bridle('show', 'w1:2')).stdout).toBe(stdout);

@@ -54,7 +54,7 @@ interface Entry {
  */
 export function idempotencyLedger(store: Store, options: IdempotencyLedgerOptions = {}): IdempotencyLedger {
   const { ttlMs = DAY_MS, maxEntries = DEFAULT_ENTRIES, clock = systemClock } = options;
-  const table = store.table<Entry>(TABLE);
+  const table = store.table<Entry>(TABLE, { v: 1 });
   let acts = 0;
 
   const sweep = async (): Promise<void> => {

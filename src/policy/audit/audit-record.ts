@@ -1,9 +1,19 @@
 import type { Decision, Executed, Identity, Json, Origin, Outcome, ToolRef } from '../../contracts/index.ts';
 
-/** Who asked whom about a call, and what was said. Changed arguments as the call's own, redacted. */
+/**
+ * Who asked whom about a call, and what was said. Changed arguments as the call's own, redacted. `approval` is the stored
+ * one that answered, where one did; `always` tells a yes that was said not of this call alone.
+ */
 export type AuditedAnswer =
-  | { readonly answer: 'allow'; readonly by: string; readonly args?: Json; readonly argsDigest?: string }
-  | { readonly answer: 'deny'; readonly by: string; readonly reason?: string }
+  | {
+      readonly answer: 'allow';
+      readonly by: string;
+      readonly args?: Json;
+      readonly argsDigest?: string;
+      readonly approval?: string;
+      readonly always?: 'session' | 'project';
+    }
+  | { readonly answer: 'deny'; readonly by: string; readonly reason?: string; readonly approval?: string }
   | { readonly answer: 'parked'; readonly approval: string };
 
 /** A call, as far as it is known when the record is made. */

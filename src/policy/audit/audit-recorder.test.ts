@@ -43,6 +43,18 @@ describe('the audit of a writer', () => {
     expect(audit.head()).toMatchObject({ writer: 'w', seq: 4, hash: records[3]?.hash });
   });
 
+  test('names the stored approval that answered, and whether it answers more calls than this', async () => {
+    const audit = place.recorder('w');
+    const asked = { answer: 'allow', by: 'ada', approval: 'a1', always: 'project' } as const;
+    await audit.intent(intentRecord('1', {}, { asked }));
+    const no = { answer: 'deny', by: 'ada', approval: 'a2' } as const;
+    audit.outcome(outcomeRecord('2', {}, { asked: no, outcome: { kind: 'denied', reasons: [] } }));
+    await audit.close();
+    const [, intent, call] = await place.records('w');
+    expect(intent).toMatchObject({ call: { asked } });
+    expect(call).toMatchObject({ call: { asked: no } });
+  });
+
   test('tells a call that reads, or did not run, in one record, without waiting', async () => {
     const audit = place.recorder('w');
     await audit.intent(intentRecord('1', {}, { effect: 'read' }));

@@ -88,13 +88,16 @@ function answerOf(
 ): AuditedAnswer | undefined {
   switch (reply.answer) {
     case 'allow': {
-      if (reply.args === undefined) return { answer: 'allow', by: reply.by };
+      const { answer, by, approval, always } = reply;
+      const said = { answer, by, ...(approval !== undefined && { approval }), ...(always && { always }) };
+      if (reply.args === undefined) return said;
       const args = kept(reply.args);
-      const digest = argsDigest(reply.args, options);
-      return { answer: 'allow', by: reply.by, argsDigest: digest, ...(args !== undefined && { args }) };
+      return { ...said, argsDigest: argsDigest(reply.args, options), ...(args !== undefined && { args }) };
     }
-    case 'deny':
-      return { answer: 'deny', by: reply.by, ...(reply.reason !== undefined && { reason: reply.reason }) };
+    case 'deny': {
+      const { answer, by, reason, approval } = reply;
+      return { answer, by, ...(reason !== undefined && { reason }), ...(approval !== undefined && { approval }) };
+    }
     case 'parked':
       return { answer: 'parked', approval: reply.approval };
   }
