@@ -2,12 +2,22 @@
  * Rule of this folder: a double is as strict as what it stands for. Whatever passes here would pass there, as far as the
  * request alone can tell.
  */
-export { checkMessagesRequest, MESSAGES_REQUEST_RULES } from './check-messages-request.ts';
-export type { Rule } from './rule.ts';
+export { ESTIMATE_ERROR, estimateTokens } from './double/estimate-tokens.ts';
+export type { Exchange } from './double/exchange.ts';
+export { type MessagesDouble, type MessagesDoubleOptions, messagesDouble } from './double/messages-double.ts';
+export type { Split } from './double/split.ts';
+export { FAULT_KINDS, type Fault, type FaultKind } from './fault.ts';
+export { checkMessagesRequest, MESSAGES_REQUEST_RULES } from './rules/check-messages-request.ts';
+export type { Rule } from './rules/rule.ts';
+export { type ScriptedModel, type ScriptedModelOptions, scriptedModel } from './scripted-model.ts';
+export type { ScriptedCall, ScriptedReply, ScriptedServerCall } from './scripted-reply.ts';
 export {
-  type ScriptedModel,
-  type ScriptedModelOptions,
-  type ScriptedReply,
+  modelTurns,
+  type PlainTurn,
+  recordedTurns,
   type ScriptedTurn,
-  scriptedModel,
-} from './scripted-model.ts';
+  type SourcedTurn,
+  scriptedTurns,
+  type TurnSource,
+  withFaults,
+} from './turn-source.ts';

@@ -1,31 +1,10 @@
 import type { Json, JsonObject, Model, ModelReply } from '../contracts/index.ts';
 import { createMessageFold, messageEvents } from '../models/index.ts';
 import { BridleError } from '../tools/index.ts';
-import { checkMessagesRequest } from './check-messages-request.ts';
-
-/** One reply. What is left out is filled in: ids, a stop reason that fits the content, a small usage. */
-export interface ScriptedReply {
-  readonly text?: string;
-  readonly calls?: readonly {
-    readonly name: string;
-    readonly input?: JsonObject;
-    readonly id?: string;
-  }[];
-  /** Whole content blocks, put after the text and before the calls. */
-  readonly content?: readonly JsonObject[];
-  /** Default: `tool_use` with calls, else `end_turn`. */
-  readonly stopReason?: string;
-  readonly usage?: JsonObject;
-  /** Told to `onWait` before the reply; nothing really waits. */
-  readonly waits?: readonly { readonly ms: number; readonly reason: string }[];
-}
-
-/** A turn of the script: a text, a reply, an error to throw, or a function of the request that gives one of these. */
-export type ScriptedTurn =
-  | string
-  | ScriptedReply
-  | Error
-  | ((request: JsonObject, turn: number) => string | ScriptedReply | Error | Promise<string | ScriptedReply | Error>);
+import { alteredBy, comesInstead } from './fault.ts';
+import { checkMessagesRequest } from './rules/check-messages-request.ts';
+import { messageOf, type ScriptedReply } from './scripted-reply.ts';
+import { type ScriptedTurn, scriptEnded } from './turn-source.ts';
 
 export interface ScriptedModel extends Model {
   /** A copy of every request, in order. */
@@ -65,12 +44,7 @@ export function scriptedModel(turns: readonly ScriptedTurn[], options: ScriptedM
       if (options.check ?? true) refuseBroken(request);
       requests.push(structuredClone(request) as JsonObject);
       const turn = turns[played];
-      if (turn === undefined) {
-        throw new BridleError(
-          'script_ended',
-          `The script has ${turns.length} turns, and one more reply was asked for.`,
-        );
-      }
+      if (turn === undefined) throw scriptEnded(turns.length);
       played += 1;
       const reply = typeof turn === 'function' ? await turn(structuredClone(request) as JsonObject, played) : turn;
       if (reply instanceof Error) throw reply;
@@ -87,37 +61,20 @@ function refuseBroken(request: Json): void {
 
 function play(reply: ScriptedReply, id: string, turn: number, ctx: Parameters<Model['respond']>[1]): ModelReply {
   for (const wait of reply.waits ?? []) ctx.onWait?.(wait);
+  const { fault } = reply;
+  if (fault !== undefined && comesInstead(fault)) {
+    throw new BridleError('model_overloaded', `The script has the fault ${fault.kind} here.`, {
+      hint: 'messagesDouble() plays faults of the connection as the API does.',
+    });
+  }
   const fold = createMessageFold();
-  for (const event of messageEvents(messageOf(reply, id, turn), { pieceLength: 16 })) {
+  for (const event of messageEvents(alteredBy(fault, messageOf(reply, id, turn)), { pieceLength: 16 })) {
     throwIfAborted(ctx.signal);
     fold.apply(event);
     ctx.onDelta?.(event);
   }
   throwIfAborted(ctx.signal);
   return fold.reply();
-}
-
-function messageOf(reply: ScriptedReply, model: string, turn: number): JsonObject {
-  const calls = (reply.calls ?? []).map((call, index) => ({
-    type: 'tool_use',
-    id: call.id ?? `toolu_script_${turn}_${index + 1}`,
-    name: call.name,
-    input: call.input ?? {},
-  }));
-  return {
-    id: `msg_script_${turn}`,
-    type: 'message',
-    role: 'assistant',
-    model,
-    content: [
-      ...(reply.text === undefined ? [] : [{ type: 'text', text: reply.text }]),
-      ...(reply.content ?? []),
-      ...calls,
-    ],
-    stop_reason: reply.stopReason ?? (calls.length > 0 ? 'tool_use' : 'end_turn'),
-    stop_sequence: null,
-    usage: reply.usage ?? { input_tokens: 10, output_tokens: 5 },
-  };
 }
 
 function throwIfAborted(signal: AbortSignal): void {

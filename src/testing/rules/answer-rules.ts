@@ -1,4 +1,4 @@
-import type { JsonObject } from '../contracts/index.ts';
+import type { JsonObject } from '../../contracts/index.ts';
 import type { Rule } from './rule.ts';
 import { blocksOfType, isObject, isString, messagesOf, type Placed, type PlacedMessage } from './shape.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Json, JsonObject } from '../contracts/index.ts';
-import { checkMessagesRequest, MESSAGES_REQUEST_RULES } from './index.ts';
+import type { Json, JsonObject } from '../../contracts/index.ts';
+import { checkMessagesRequest, MESSAGES_REQUEST_RULES } from '../index.ts';
 
 const tool = { name: 'get_order', description: 'Gets.', input_schema: { type: 'object', properties: {} } };
 const call = (id: string, more: JsonObject = {}): JsonObject => ({

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../contracts/index.ts';
+import type { Json, JsonObject } from '../../contracts/index.ts';
 import type { Rule } from './rule.ts';
 import { arrayOf, isObject, isString, messagesOf, type Placed, placed } from './shape.ts';
 

@@ -1,4 +1,4 @@
-import type { Json } from '../contracts/index.ts';
+import type { Json } from '../../contracts/index.ts';
 import { ANSWER_RULES } from './answer-rules.ts';
 import { MESSAGE_RULES } from './message-rules.ts';
 import { REQUEST_RULES } from './request-rules.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../contracts/index.ts';
+import type { JsonObject } from '../../contracts/index.ts';
 
 /** One thing that the Messages API refuses. */
 export interface Rule {
