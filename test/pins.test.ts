@@ -140,6 +140,57 @@ describe('pins at first use', () => {
   );
 });
 
+describe('pins that are taken away', () => {
+  test(
+    'forget makes tools new again; prune takes those of servers that are not there any more',
+    async () => {
+      await run();
+      await tells([CHANGED, SAY]);
+      expect((await run()).stderr).toContain('"mcp__words__look_up" is held back');
+      expect((await pins('forget', 'words', 'shout')).stderr).toContain('pin_not_found');
+      expect((await pins('forget', 'words', 'look_up')).stdout).toContain('mcp__words__look_up');
+      const again = await run();
+      expect(again.stderr).toContain('1 new tool of server words was pinned');
+      expect(again.stderr).not.toContain('held back');
+      expect((await pins('prune')).stdout).toBe('0 pins taken away.\n');
+
+      const entry = { command: process.execPath, args: [fixture('redefined.mjs'), join(home, 'told.json'), 'more'] };
+      await at.servers({ words: entry });
+      // Nothing is known of what the server would be while nobody trusts its entry.
+      expect((await pins('prune', '--dry-run')).stdout).toBe('0 pins would be taken away.\n');
+      await at.servers({});
+      const dry = await pins('prune', '--dry-run');
+      expect(dry.stdout).toContain('(server words is not configured here)');
+      expect(dry.stdout).toContain('pins would be taken away.\n');
+      const file = join(home, 'named.json');
+      await writeFile(file, JSON.stringify({ mcpServers: { words: entry } }));
+      const other = await pins('prune', '--mcp-config', file, '--dry-run');
+      expect(other.stdout).toContain('(server words has another command line or address now)');
+      expect(JSON.parse((await pins('list', '--json')).stdout).pins).toHaveLength(2);
+      const gone = JSON.parse((await pins('prune', '--json')).stdout);
+      expect(gone.pruned.map(({ tool }: { tool: string | null }) => tool)).toEqual(
+        expect.arrayContaining(['look_up', 'say']),
+      );
+      expect((await pins('list')).stdout).toContain('Nothing is pinned here yet.');
+    },
+    LONG,
+  );
+
+  test(
+    'a change that its server took back does not wait any more',
+    async () => {
+      await run();
+      await tells([CHANGED, SAY]);
+      await run();
+      expect((await pins('list', '--waiting')).stdout).toContain('look_up');
+      await tells([LOOK_UP, SAY]);
+      await run();
+      expect((await pins('list', '--waiting')).stdout).toBe('Nothing is held back.\n');
+    },
+    LONG,
+  );
+});
+
 describe('pins by a lock', () => {
   test(
     'what is not in the lock, or not as it is there, is denied, and check tells it to CI',
@@ -196,6 +247,35 @@ describe('pins by a lock', () => {
       expect(toolsOf(await listed())).toHaveLength(2);
       await at.own({});
       expect(toolsOf(await listed())).toEqual(['mcp__words__say']);
+    },
+    LONG,
+  );
+
+  test(
+    "a project's lock speaks for the project's servers; your own stay under your own pins",
+    async () => {
+      const mine = { command: process.execPath, args: [fixture('redefined.mjs'), join(home, 'mine.json')] };
+      const tellsMine = (tools: readonly object[]) => writeFile(join(home, 'mine.json'), JSON.stringify({ tools }));
+      await tellsMine([SAY]);
+      await writeFile(join(home, 'config', 'bridle', 'mcp.json'), JSON.stringify({ mcpServers: { mine } }));
+      await at.project({ pins: { mode: 'locked' } });
+      const locked = await pins('lock', '--trust-project');
+      expect(locked.stdout).toBe(
+        'Wrote bridle.lock.json: 1 server, 2 tools.\nNot in it, because they are your own: mine.\n',
+      );
+      expect((await pins('check', '--trust-project')).status).toBe(0);
+      expect(toolsOf(await listed())).toContain('mcp__mine__say');
+      await run();
+      await tellsMine([{ ...SAY, description: 'Says a word to others.' }]);
+      const changed = await listed();
+      expect(toolsOf(changed)).toEqual(['mcp__words__look_up', 'mcp__words__say']);
+      expect(changed.stderr).toContain('"mcp__mine__say" is held back');
+      // Where the person's own word is the lock, it speaks for everything.
+      await at.own({ pins: { mode: 'locked' } });
+      expect((await listed()).stderr).toContain('Of server "mine" is held back what bridle.lock.json');
+      expect((await pins('lock', '--trust-project')).stdout).toContain('2 servers, 3 tools.');
+      expect(toolsOf(await listed())).toContain('mcp__mine__say');
+      expect((await pins('check', '--trust-project', '--project')).stdout).toContain('server mine is in the lock');
     },
     LONG,
   );

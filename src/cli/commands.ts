@@ -226,6 +226,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       ['bridle pins list --waiting', 'what is held back'],
       ['bridle pins show mcp__shop__refund', 'what changed'],
       ['bridle pins accept mcp__shop__refund', 'agree to it'],
+      ['bridle pins prune', 'take away what no server uses any more'],
       ['bridle pins lock', 'for everybody who has the folder'],
     ],
     positionals: [1, Number.POSITIVE_INFINITY],

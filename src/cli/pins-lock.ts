@@ -12,7 +12,7 @@ import { interruptible } from './interrupt.ts';
 import { flag } from './parse.ts';
 import { printJson } from './print-json.ts';
 import { openWorkspace, type Workspace } from './workspace.ts';
-import { LOCK_FILE, pinRecords, portableFingerprint, readLock } from './workspace-pins.ts';
+import { isOfProject, LOCK_FILE, pinRecords, portableFingerprint, readLock } from './workspace-pins.ts';
 import type { WorkspaceServer } from './workspace-server.ts';
 
 /** What is here now. */
@@ -22,6 +22,10 @@ interface Found {
   readonly now: PinLock;
   /** Of servers that have not told their tools, by key. */
   readonly missing: ReadonlyMap<string, string>;
+  /** Those that the lock is about. */
+  readonly servers: readonly WorkspaceServer[];
+  /** Keys of the person's own servers that a project's lock says nothing of. */
+  readonly leftOut: readonly string[];
   readonly workspace: Workspace;
 }
 
@@ -46,14 +50,15 @@ export async function check(parsed: ParsedCommand, io: CommandIo): Promise<numbe
 
 /** `bridle pins lock`. */
 export async function lock(parsed: ParsedCommand, io: CommandIo): Promise<number> {
-  return withServers(parsed, io, async ({ root, tools, now, missing, workspace }) => {
+  return withServers(parsed, io, async (found) => {
+    const { root, now, missing, leftOut, workspace } = found;
     const [problem] = missing.values();
     if (problem !== undefined) {
       throw new BridleError('servers_not_ready', printable(problem), {
         hint: 'Nothing was written. Mend the server, or disable it.',
       });
     }
-    if (workspace.project.pins.firstUse) await refuseHeldBack(tools, workspace, io);
+    if (workspace.project.pins.firstUse) await refuseHeldBack(found, io);
     const before = await readLock(root).catch((error) => {
       // What can't be read is written anew.
       if (isBridleError(error)) return undefined;
@@ -62,11 +67,13 @@ export async function lock(parsed: ParsedCommand, io: CommandIo): Promise<number
     await replaceFile(join(root, LOCK_FILE), `${JSON.stringify(now, null, 2)}\n`, 0o644);
     const differences = before ? lockDifferences(before, now) : [];
     if (flag(parsed, 'json')) {
-      printJson(io, { file: join(root, LOCK_FILE), differences }, 2);
+      printJson(io, { file: join(root, LOCK_FILE), differences, leftOut }, 2);
       return 0;
     }
     for (const { text } of differences) io.stdout.write(`${printable(text)}\n`);
     io.stdout.write(`Wrote ${LOCK_FILE}: ${sizeOf(now)}.\n`);
+    if (leftOut.length > 0)
+      io.stdout.write(`Not in it, because they are your own: ${printable(leftOut.join(', '))}.\n`);
     return 0;
   });
 }
@@ -79,9 +86,11 @@ async function withServers(
   return interruptible(async (signal) => {
     const workspace = await openWorkspace(parsed, io, signal, undefined, 'none');
     try {
-      const isMeant = ({ connection }: WorkspaceServer) =>
-        !flag(parsed, 'project') || connection.server.scope === 'project';
+      const { pins, listed } = workspace.project;
+      const isMeant = ({ key }: WorkspaceServer) =>
+        (pins.locked === 'all' && !flag(parsed, 'project')) || isOfProject(key, listed);
       const servers = workspace.servers.filter(isMeant);
+      const leftOut = workspace.servers.filter((server) => !isMeant(server)).map(({ key }) => key);
       const catalog = createCatalog({ sources: servers.map(({ source }) => source), policy: allowAll() });
       await catalog.refresh(signal);
       signal.throwIfAborted();
@@ -96,7 +105,7 @@ async function withServers(
         tools,
         servers.map((server) => toLock(server, workspace)),
       );
-      return await use({ root: workspace.project.root, tools, now, missing, workspace });
+      return await use({ root: workspace.project.root, tools, now, missing, servers, leftOut, workspace });
     } finally {
       await workspace.close();
     }
@@ -125,12 +134,12 @@ function packageIn(raw: Json | undefined): string | undefined {
 }
 
 /** A lock is a word for everybody, so it isn't given for what its own author hasn't looked at. */
-async function refuseHeldBack(tools: readonly ToolDefinition[], workspace: Workspace, io: CommandIo): Promise<void> {
+async function refuseHeldBack({ tools, servers, workspace }: Found, io: CommandIo): Promise<void> {
   const { known, close } = await pinRecords(io, workspace.project.root);
   const held: string[] = [];
   try {
     for (const tool of tools) if (known.verdict(tool)) held.push(tool.ref.name);
-    for (const { connection, said } of workspace.servers) {
+    for (const { connection, said } of servers) {
       const { server } = connection;
       if (server.trustAnnotations && known.instructions(server, said().instructions)) held.push(`mcp__${server.key}`);
     }

@@ -10,7 +10,7 @@ const SERVER_OPTIONS = {
     help: 'take servers from this file too; naming it trusts it (repeatable)',
   },
   'trust-project': { type: 'boolean', help: "trust this folder's .mcp.json and bridle.json for this run" },
-  project: { type: 'boolean', help: "only the servers of the project's own file" },
+  project: { type: 'boolean', help: "only the servers of the project's own file, also where your own says locked" },
   json: JSON_OPTION,
 } as const satisfies Record<string, OptionSpec>;
 
@@ -48,6 +48,40 @@ export const PINS_VERBS: Readonly<Record<string, VerbSpec>> = {
     ],
     positionals: [1, 1],
   },
+  forget: {
+    summary: 'take pins away: what they were of is new again, and pinned as it is met next',
+    usage: '<server> [tool]',
+    details:
+      'The key of a server for all of its pins, with the name of a tool for one of them; or an id or a name as list shows\n' +
+      'it. To agree to a change that you looked at, use accept: forget trusts whatever comes next.',
+    options: { json: JSON_OPTION },
+    examples: [
+      ['bridle pins forget shop', 'everything of a server'],
+      ['bridle pins forget shop refund', 'one tool'],
+    ],
+    positionals: [1, 2],
+  },
+  prune: {
+    summary: 'take away the pins of servers that are not configured here any more',
+    usage: '',
+    details:
+      'Also those of a server whose command line or address is another now: they are of no use to it. What goes is shown.',
+    options: {
+      'mcp-config': {
+        type: 'string',
+        multiple: true,
+        value: 'FILE',
+        help: 'servers of this file are configured, too (repeatable)',
+      },
+      'dry-run': { type: 'boolean', help: 'only say what would be taken away' },
+      json: JSON_OPTION,
+    },
+    examples: [
+      ['bridle pins prune --dry-run', 'look first'],
+      ['bridle pins prune', 'make room'],
+    ],
+    positionals: [0, 0],
+  },
   check: {
     summary: 'compare the tools that are here with bridle.lock.json',
     usage: '',
@@ -59,11 +93,13 @@ export const PINS_VERBS: Readonly<Record<string, VerbSpec>> = {
   lock: {
     summary: 'write the tools that are here, as they are defined, to bridle.lock.json',
     usage: '',
-    details: 'Starts the servers, once the project is trusted. What is held back has to be accepted first.',
+    details:
+      "The servers of the project's own file; all, where your own bridle.json says locked. Starts them, once the project is\n" +
+      'trusted. What is held back has to be accepted first.',
     options: SERVER_OPTIONS,
     examples: [
-      ['bridle pins lock', 'all servers that run here, your own among them'],
-      ['bridle pins lock --project', 'for everybody who has the folder'],
+      ['bridle pins lock', 'for everybody who has the folder'],
+      ['bridle pins lock --project', 'the same, where your own servers are locked too'],
     ],
     positionals: [0, 0],
   },

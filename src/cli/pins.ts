@@ -1,23 +1,26 @@
-import { loadProject } from '../host/index.ts';
+import { loadProject, type Project } from '../host/index.ts';
 import { definitionDiff, type PinRecord, type Pins } from '../policy/index.ts';
 import { BridleError, printable } from '../tools/index.ts';
 import { personName } from './approval-inbox.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
 import { nearest } from './nearest.ts';
-import { flag, stringOption } from './parse.ts';
+import { flag, listOption, stringOption } from './parse.ts';
 import { pinLine, pinText } from './pin-text.ts';
 import { check, lock } from './pins-lock.ts';
+import { prune } from './pins-prune.ts';
 import { PINS_VERBS } from './pins-verbs.ts';
 import { printJson } from './print-json.ts';
 import { pinRecords } from './workspace-pins.ts';
 
-type Verb = (known: Pins, parsed: ParsedCommand, io: CommandIo) => Promise<void>;
+type Verb = (known: Pins, parsed: ParsedCommand, io: CommandIo, project: Project) => Promise<void>;
 
 /** Those that start nothing. */
 const STORED: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   ['list', list],
   ['show', show],
   ['accept', accept],
+  ['forget', forget],
+  ['prune', prune],
 ]);
 
 /** `bridle pins <verb>`. */
@@ -35,10 +38,11 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
       { hint: `It is one of ${verbs.join(', ')}.` },
     );
   }
-  const { root } = await loadProject({ cwd: io.cwd, env: io.env, untrusted: 'leave' });
-  const { known, close } = await pinRecords(io, root);
+  const mcpConfigFiles = listOption(parsed, 'mcp-config');
+  const project = await loadProject({ cwd: io.cwd, env: io.env, untrusted: 'leave', mcpConfigFiles });
+  const { known, close } = await pinRecords(io, project.root);
   try {
-    await verb(known, parsed, io);
+    await verb(known, parsed, io, project);
   } finally {
     await close();
   }
@@ -84,6 +88,21 @@ async function accept(known: Pins, parsed: ParsedCommand, io: CommandIo): Promis
     if (!flag(parsed, 'json')) io.stdout.write(pinText(record).replace(/^/, 'Accepted: '));
   }
   if (flag(parsed, 'json')) printJson(io, { accepted }, 2);
+}
+
+async function forget(known: Pins, parsed: ParsedCommand, io: CommandIo): Promise<void> {
+  const [, , tool] = parsed.positionals;
+  // Also that a server said nothing, which is shown nowhere.
+  const found = named(known.list(), parsed).filter((record) => tool === undefined || record.tool === tool);
+  if (found.length === 0) {
+    throw new BridleError('pin_not_found', `There is no pin of a tool "${printable(tool ?? '')}" of that server.`, {
+      hint: "'bridle pins list' shows what there is.",
+    });
+  }
+  const forgotten: PinRecord[] = [];
+  for (const { id } of found) forgotten.push(await known.forget(id));
+  if (flag(parsed, 'json')) printJson(io, { forgotten }, 2);
+  else for (const record of forgotten) io.stdout.write(`Forgotten: ${pinLine(record)}\n`);
 }
 
 /** That a server says nothing is pinned too, and no news. */

@@ -40,7 +40,7 @@ test('without a database nothing is pinned, a warning says so, and a lock holds 
   const open = await opened({ firstUse: true, locked: false });
   expect(open.problems).toMatchObject([{ code: 'pins_not_kept', text: expect.stringContaining('Node 22.13') }]);
   expect(seen(open.wrap(allowAll()))).toBe('allow');
-  const locked = await opened({ firstUse: true, locked: true });
+  const locked = await opened({ firstUse: true, locked: 'all' });
   expect(locked.problems.map(({ code }) => code)).toEqual(['pin_lock_missing', 'pins_not_kept']);
   expect(seen(locked.wrap(allowAll()))).toBe('deny');
 });

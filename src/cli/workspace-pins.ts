@@ -50,7 +50,8 @@ export async function workspacePins(
   const problems: Reason[] = [];
   const lock = settings.locked ? await readLock(root) : undefined;
   if (settings.locked && !lock) {
-    const text = `There is no ${LOCK_FILE}, so no tool of a server may be used. 'bridle pins lock' writes one.`;
+    const whose = settings.locked === 'all' ? 'a server' : "the project's servers";
+    const text = `There is no ${LOCK_FILE}, so no tool of ${whose} may be used. 'bridle pins lock' writes one.`;
     problems.push({ room: 'cli', code: 'pin_lock_missing', text });
   }
   const store = settings.firstUse ? await pinStore(io, how).catch((error) => noDatabase(error, problems)) : undefined;
@@ -59,6 +60,7 @@ export async function workspacePins(
     ...(store && { store }),
     ...(settings.locked && { lock: lock ?? { version: 1, servers: {}, tools: {} } }),
     lockedAs: (server) => portableFingerprint(server, listed),
+    lockSpeaksFor: (server) => settings.locked === 'all' || server === null || isOfProject(server.key, listed),
     place: root,
     except: isOwn,
     record: how === 'record',
@@ -138,6 +140,11 @@ export async function readLock(root: string): Promise<PinLock | undefined> {
   return readPinLock(text, file);
 }
 
+/** Whether a server that is in use comes from the project's own file. */
+export function isOfProject(key: string, listed: Project['listed']): boolean {
+  return listed.some((one) => one.key === key && one.state === 'ready' && one.scope === 'project');
+}
+
 /** Of the entry as it stands in its file, so that a lock holds on every machine, whatever variables come to there. */
 export function portableFingerprint(
   { key, fingerprint }: Pick<ServerRef, 'key' | 'fingerprint'>,
@@ -169,6 +176,7 @@ function noDatabase(error: unknown, problems: Reason[]): undefined {
 function inWords(news: readonly PinNews[], hasLock = true) {
   const added = new Map<string, number>();
   const unlocked = new Map<string, string[]>();
+  const unpinned = new Map<string, string[]>();
   const warnings: Reason[] = [];
   const warn = (code: string, text: string) => void warnings.push({ room: 'cli', code, text });
   for (const { server, tool, name, id, why } of news) {
@@ -178,7 +186,9 @@ function inWords(news: readonly PinNews[], hasLock = true) {
       if (tool !== null) added.set(key, (added.get(key) ?? 0) + 1);
     } else if (why.code === 'pin_not_locked' || why.code === 'pin_lock_differs') {
       if (hasLock) unlocked.set(key, [...(unlocked.get(key) ?? []), tool ?? 'its instructions']);
-    } else if (id === undefined || why.code === 'pins_full') {
+    } else if (why.code === 'pins_full') {
+      unpinned.set(key, [...(unpinned.get(key) ?? []), tool ?? 'its instructions']);
+    } else if (id === undefined) {
       warn(why.code, `${what} held back. ${why.text}`);
     } else {
       const because =
@@ -187,16 +197,24 @@ function inWords(news: readonly PinNews[], hasLock = true) {
     }
   }
   for (const [key, tools] of unlocked) {
-    const named = tools.slice(0, 5).map((tool) => printable(tool, { maxLength: 80 }));
-    const more = tools.length > 5 ? `${named.join(', ')} and ${tools.length - 5} more` : named.join(', ');
-    const text = `Of server "${printable(key)}" is held back what ${LOCK_FILE} doesn't agree to: ${more}. Look: bridle pins check; agree: bridle pins lock.`;
+    const text = `Of server "${printable(key)}" is held back what ${LOCK_FILE} doesn't agree to: ${few(tools)}. Look: bridle pins check; agree: bridle pins lock.`;
     warn('pin_not_locked', text);
+  }
+  for (const [key, tools] of unpinned) {
+    const text = `Of server "${printable(key)}" is held back ${few(tools)}: as many tools are pinned here as may be. Make room: bridle pins prune, or bridle pins forget SERVER.`;
+    warn('pins_full', text);
   }
   const notes = [...added].map(([key, count]) => {
     const were = count === 1 ? 'was' : 'were';
     return `${counted(count, 'new tool')} of server ${printable(key)} ${were} pinned (bridle pins list)`;
   });
   return { notes, warnings };
+}
+
+/** The first five of the names. */
+function few(tools: readonly string[]): string {
+  const named = tools.slice(0, 5).map((tool) => printable(tool, { maxLength: 80 }));
+  return tools.length > 5 ? `${named.join(', ')} and ${tools.length - 5} more` : named.join(', ');
 }
 
 function lowered({ text }: Reason): string {

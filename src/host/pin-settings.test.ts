@@ -20,13 +20,13 @@ afterEach(() => rm(home, { recursive: true, force: true }));
 test('pins are on first use unless the person says otherwise', () => {
   expect(mergedPins(undefined, undefined)).toEqual({ firstUse: true, locked: false });
   expect(mergedPins('off', undefined)).toEqual({ firstUse: false, locked: false });
-  expect(mergedPins('locked', undefined)).toEqual({ firstUse: false, locked: true });
+  expect(mergedPins('locked', undefined)).toEqual({ firstUse: false, locked: 'all' });
 });
 
 test('a project adds its lock and takes nothing away', () => {
-  expect(mergedPins(undefined, 'locked')).toEqual({ firstUse: true, locked: true });
-  expect(mergedPins('off', 'locked')).toEqual({ firstUse: false, locked: true });
-  expect(mergedPins('locked', 'first-use')).toEqual({ firstUse: false, locked: true });
+  expect(mergedPins(undefined, 'locked')).toEqual({ firstUse: true, locked: 'project' });
+  expect(mergedPins('off', 'locked')).toEqual({ firstUse: false, locked: 'project' });
+  expect(mergedPins('locked', 'first-use')).toEqual({ firstUse: false, locked: 'all' });
   const off = read('{"mode": "off"}', 'project');
   expect([off.pins, off.warnings.map(({ code }) => code)]).toEqual([undefined, ['pins_off_in_project']]);
   expect(read('{"mode": "off"}').pins).toBe('off');
@@ -53,5 +53,5 @@ test("an administrator's word goes before the person's", async () => {
   await write(join(home, 'managed', 'bridle.json'), 'first-use');
   expect((await loadProject(options)).pins).toEqual({ firstUse: true, locked: false });
   await write(join(cwd, 'bridle.json'), 'locked');
-  expect((await loadProject(options)).pins).toEqual({ firstUse: true, locked: true });
+  expect((await loadProject(options)).pins).toEqual({ firstUse: true, locked: 'project' });
 });

@@ -10,8 +10,11 @@ export type PinMode = (typeof PIN_MODES)[number];
 export interface PinSettings {
   /** What is new is pinned as it is, and what changed since is held back. */
   readonly firstUse: boolean;
-  /** Only what stands in `bridle.lock.json` as it is defined may be used. */
-  readonly locked: boolean;
+  /**
+   * What may be used only as it stands in `bridle.lock.json`: everything, where the person's or the administrator's word
+   * is `locked`; what the project brings, where it is the project's. A project says nothing of the person's own servers.
+   */
+  readonly locked: false | 'project' | 'all';
 }
 
 /**
@@ -52,5 +55,6 @@ export function readPinMode(
  */
 export function mergedPins(own: PinMode | undefined, project: PinMode | undefined): PinSettings {
   const mode = own ?? 'first-use';
-  return { firstUse: mode === 'first-use', locked: mode === 'locked' || project === 'locked' };
+  const locked = mode === 'locked' ? 'all' : project === 'locked' && 'project';
+  return { firstUse: mode === 'first-use', locked };
 }

@@ -61,6 +61,7 @@ interface Met {
 
 export interface LookAlikes {
   add(one: Named): void;
+  remove(one: Named): void;
   /**
    * The earlier tool that a new one could be taken for. Of the same server every name that looks the same counts. Of
    * another server the same name is common and fine; one that is the same only to the eye is not, and neither is a name
@@ -80,6 +81,12 @@ export function lookAlikes(): LookAlikes {
       listed(byLook, met.look).push(met);
       listed(byWhole, met.whole).push(met);
     },
+    remove(named) {
+      const met = metOf(named);
+      if (met === undefined) return;
+      drop(byLook, met.look, named);
+      drop(byWhole, met.whole, named);
+    },
     of(named) {
       const met = metOf(named);
       if (met === undefined) return undefined;
@@ -98,6 +105,12 @@ function listed(map: Map<string, Met[]>, key: string): Met[] {
   const there = map.get(key) ?? [];
   map.set(key, there);
   return there;
+}
+
+function drop(map: Map<string, Met[]>, key: string, gone: Named): void {
+  const left = map.get(key)?.filter(({ named }) => named.tool !== gone.tool || !isSameServer(named, gone)) ?? [];
+  if (left.length > 0) map.set(key, left);
+  else map.delete(key);
 }
 
 function canBeTakenFor(one: Met, other: Met): boolean {

@@ -5,6 +5,7 @@ import { lockVerdict, type PinLock } from './pin-lock.ts';
 import { pinReason } from './pin-reason.ts';
 import { type Pinnable, type PinRecord, pinId, pinnableInstructions, pinnableTool } from './pin-record.ts';
 import { type PinRecords, pinRecords } from './pin-records.ts';
+import { pinWriter } from './pin-writer.ts';
 
 export interface PinsOptions {
   /** Pins on first use. It stays the caller's to close. Absent: only the lock counts. */
@@ -13,6 +14,11 @@ export interface PinsOptions {
   readonly lock?: PinLock;
   /** The fingerprint by which a server stands in the lock, where that isn't its own. */
   readonly lockedAs?: (server: Pick<ServerRef, 'key' | 'fingerprint'>) => string;
+  /**
+   * Whether the lock speaks for what a server offers, or for the tools of this process (null). Where it doesn't, what is
+   * pinned in the store counts alone. Default: for all.
+   */
+  readonly lockSpeaksFor?: (server: Pick<ServerRef, 'key' | 'fingerprint'> | null) => boolean;
   /** Where the tools are used, e.g. a project's folder. Default: one place for all. */
   readonly place?: string;
   /** Most tools that are pinned in this place; one more is denied. Default 10,000. */
@@ -54,6 +60,13 @@ export interface Pins {
    * @throws BridleError `pin_not_found`, `pin_nothing_new`
    */
   accept(id: string, options: { readonly by: string; readonly fingerprint?: string }): Promise<PinRecord>;
+  /**
+   * Takes a pin away: the tool is new here when it is met next, and pinned as it is then.
+   *
+   * @returns what was pinned
+   * @throws BridleError `pin_not_found`
+   */
+  forget(id: string): Promise<PinRecord>;
   /** Waits until what was seen is written. Rejects with what the store rejects with. */
   settled(): Promise<void>;
   /** Stops following what other processes agree to. */
@@ -74,6 +87,7 @@ export async function pins(options: PinsOptions): Promise<Pins> {
     store,
     lock,
     lockedAs,
+    lockSpeaksFor = () => true,
     place = '',
     most = MOST,
     except,
@@ -84,18 +98,26 @@ export async function pins(options: PinsOptions): Promise<Pins> {
     throw new BridleError('pins_invalid', 'pins() has neither a store nor a lock.', { hint: 'Give at least one.' });
   }
   const table = store?.table<PinRecord>('pins', { v: 1 });
-  const records = pinRecords();
-  const unwatch = table ? await follow(table, place, records) : () => {};
-  const writer = table && isRecording ? recordWriter(table, records) : undefined;
   /** Judged without being written: new to whoever looks next. */
   const glimpsed = new Set<string>();
-  const told = new Set<string>();
+  /** What was news already, by the pin's id. */
+  const told = new Map<string, Set<string>>();
+  /** The fingerprint that was judged last here, by the pin's id. */
+  const judged = new Map<string, string>();
+  const records = pinRecords();
+  const drop = (id: string) => {
+    records.delete(id);
+    for (const known of [glimpsed, told, judged]) known.delete(id);
+  };
+  const unwatch = table ? await follow(table, place, records, drop) : () => {};
+  const writer = table && isRecording ? pinWriter(table, records, drop) : undefined;
   let news: PinNews[] = [];
 
   const tell = (one: Pinnable, id: string | undefined, why: Reason | undefined): Reason | undefined => {
-    const key = JSON.stringify([one.server, one.tool, one.fingerprint, why?.code]);
-    if (told.has(key)) return why;
-    told.add(key);
+    const known = told.get(pinId(place, one)) ?? new Set();
+    const key = JSON.stringify([one.fingerprint, why?.code]);
+    if (known.has(key)) return why;
+    told.set(pinId(place, one), known.add(key));
     const { server, tool, name } = one;
     news.push({ server, tool, name, ...(id !== undefined && { id }), ...(why && { why }) });
     return why;
@@ -103,7 +125,7 @@ export async function pins(options: PinsOptions): Promise<Pins> {
 
   const firstSeen = (one: Pinnable, id: string): Reason | undefined => {
     if (records.size >= most)
-      return pinReason('pins_full', `${most} tools are pinned here already, the most there may be.`);
+      return pinReason('pins_full', `${most} tools are pinned here already, the most there may be: forget old ones.`);
     const { server, tool, name, fingerprint, definition } = one;
     const twin = records.twin(one);
     const seen = { fingerprint, definition, at: now() };
@@ -122,11 +144,26 @@ export async function pins(options: PinsOptions): Promise<Pins> {
     return twin === undefined ? undefined : likeReason(record);
   };
 
+  /** Nothing waits any more: the server says again what was agreed to. */
+  const wentBack = (record: PinRecord): void => {
+    records.set(record.id, withoutSeen(record));
+    told.delete(record.id);
+    writer?.write(record.id, (there) =>
+      there?.seen?.fingerprint === record.seen?.fingerprint ? there && withoutSeen(there) : undefined,
+    );
+  };
+
   const byUse = (one: Pinnable): Reason | undefined => {
     const id = pinId(place, one);
     const record = records.get(id);
+    const isNews = judged.get(id) !== one.fingerprint;
+    judged.set(id, one.fingerprint);
     if (record === undefined) return tell(one, id, firstSeen(one, id));
-    if (record.pinned?.fingerprint === one.fingerprint) return undefined;
+    if (record.pinned?.fingerprint === one.fingerprint) {
+      // Another process may meet the other definition all along: only who sees it go back says so.
+      if (record.seen && isNews) wentBack(record);
+      return undefined;
+    }
     if (record.seen?.fingerprint !== one.fingerprint) {
       const seen = { fingerprint: one.fingerprint, definition: one.definition, at: now() };
       records.set(id, { ...record, seen });
@@ -135,8 +172,13 @@ export async function pins(options: PinsOptions): Promise<Pins> {
     return tell(one, id, record.pinned === null ? likeReason(record) : changedReason(one, record.pinned, id));
   };
 
+  const byLock = (one: Pinnable): Reason | undefined => {
+    if (!lock || !lockSpeaksFor(one.server)) return undefined;
+    return lockVerdict(lock, one, one.server === null ? undefined : lockedAs?.(one.server));
+  };
+
   const verdict = (one: Pinnable): Reason | undefined => {
-    const why = lock && lockVerdict(lock, one, one.server === null ? undefined : lockedAs?.(one.server));
+    const why = byLock(one);
     if (why) return tell(one, undefined, why);
     return table ? byUse(one) : undefined;
   };
@@ -148,8 +190,10 @@ export async function pins(options: PinsOptions): Promise<Pins> {
     explain(tool) {
       if (except?.(tool) === true) return pinReason('pin_not_needed', "It is the host's own, and not pinned.");
       const one = pinnableTool(tool);
-      const why = lock && lockVerdict(lock, one, one.server === null ? undefined : lockedAs?.(one.server));
-      if (why || !table) return why ?? pinReason('pin_locked', 'It is as it stands in the lock.');
+      const why = byLock(one);
+      if (why) return why;
+      if (!table && lockSpeaksFor(one.server)) return pinReason('pin_locked', 'It is as it stands in the lock.');
+      if (!table) return pinReason('pin_not_needed', 'The lock does not speak for it, and nothing else is pinned.');
       const id = pinId(place, one);
       const record = records.get(id);
       return stateReason(one, glimpsed.has(id) && record?.pinned ? undefined : record);
@@ -175,16 +219,34 @@ export async function pins(options: PinsOptions): Promise<Pins> {
       records.set(id, accepted);
       return accepted;
     },
+    async forget(id) {
+      await writer?.settled();
+      for (;;) {
+        const there = await table?.get(id);
+        if (!table || there?.value.place !== place) throw new BridleError('pin_not_found', `There is no pin "${id}".`);
+        if (!(await table.put(id, null, there.rev))) continue;
+        drop(id);
+        return there.value;
+      }
+    },
     settled: async () => writer?.settled(),
     close: unwatch,
   };
 }
 
 /** Reads what is pinned in a place, and goes on following it. */
-async function follow(table: StoreTable<PinRecord>, place: string, records: PinRecords) {
+async function follow(
+  table: StoreTable<PinRecord>,
+  place: string,
+  records: PinRecords,
+  drop: (id: string) => void,
+): Promise<() => void> {
   const unwatch = table.watch('', (key) => {
     void table.get(key).then(
-      (found) => found?.value.place === place && records.set(key, found.value),
+      (found) => {
+        if (found === undefined) drop(key);
+        else if (found.value.place === place) records.set(key, found.value);
+      },
       () => {},
     );
   });
@@ -192,56 +254,8 @@ async function follow(table: StoreTable<PinRecord>, place: string, records: PinR
   return unwatch;
 }
 
-type Change = (there: PinRecord | undefined) => PinRecord | undefined;
-
-/**
- * Writes one record after the other. What is on disk counts: somebody may have been quicker, with another definition.
- * What could not be written stays due, and is tried again by `settled`: a disk is not full for ever.
- */
-function recordWriter(table: StoreTable<PinRecord>, records: PinRecords) {
-  const due = new Map<string, Change[]>();
-  const running = new Map<string, Promise<void>>();
-  const apply = async (id: string, change: Change) => {
-    for (;;) {
-      const found = await table.get(id);
-      const next = change(found?.value);
-      if (next === undefined) {
-        if (found) records.set(id, found.value);
-        return;
-      }
-      if (!(await table.put(id, next, found?.rev ?? null))) continue;
-      records.set(id, next);
-      return;
-    }
-  };
-  const drain = async (id: string, changes: Change[]) => {
-    try {
-      for (let next = changes[0]; next; next = changes[0]) {
-        await apply(id, next);
-        changes.shift();
-      }
-      due.delete(id);
-    } finally {
-      running.delete(id);
-    }
-  };
-  const work = (id: string, changes: Change[]) => {
-    const made = running.get(id) ?? drain(id, changes);
-    running.set(id, made);
-    return made;
-  };
-  return {
-    write(id: string, change: Change) {
-      const changes = due.get(id) ?? [];
-      changes.push(change);
-      due.set(id, changes);
-      // `settled` tells of one that fails.
-      work(id, changes).catch(() => {});
-    },
-    async settled() {
-      while (due.size > 0) await Promise.all([...due].map(([id, changes]) => work(id, changes)));
-    },
-  };
+function withoutSeen({ seen: _seen, ...rest }: PinRecord): PinRecord {
+  return rest;
 }
 
 function changedReason({ tool, server, definition }: Pinnable, pinned: { definition: object }, id: string): Reason {
