@@ -2,13 +2,23 @@ import type {
   Dispatcher,
   Found,
   Json,
+  JsonObject,
   Origin,
   Outcome,
   Provenance,
   ServerRef,
   ToolDefinition,
 } from '../contracts/index.ts';
-import { isHarnessNote, leavesOf, wordsOfPromptNote } from '../tools/index.ts';
+import {
+  isHarnessNote,
+  keyAt,
+  type Leaf,
+  leavesOf,
+  noSuchTool,
+  outcomeToToolResult,
+  wordsOfPromptNote,
+} from '../tools/index.ts';
+import { declaredKeys, freeKeysOf } from './argument-keys.ts';
 import { ASK_USER } from './ask-user.ts';
 import { contentBlocks, isBlock, isObject } from './blocks.ts';
 import { type SourceText, sourceText, textHolds } from './source-text.ts';
@@ -94,7 +104,9 @@ export class OriginBook {
         if (block.type === 'tool_use') names.set(String(block.id), String(block.name));
         else if (block.type === 'tool_result') {
           const callId = String(block.tool_use_id);
-          this.#addResult(callId, names.get(callId) ?? '', [block.content ?? null]);
+          const name = names.get(callId) ?? '';
+          // Our own words, and none but the name: a tool that the model made up has told nobody anything.
+          if (!isNoSuchTool(name, block)) this.#addResult(callId, name, [block.content ?? null]);
         } else if (message.role !== 'user' && typeof block.type === 'string' && block.type.endsWith('_tool_result')) {
           // The model's provider ran it.
           this.#labels.add('untrusted-content');
@@ -112,11 +124,15 @@ export class OriginBook {
     this.#addResult(callId, name, [message, ...(partial ? [parsed(partial.text)] : [])], tool);
   }
 
-  /** As things stand now: what comes later doesn't change it. */
-  provenance(): Provenance {
+  /**
+   * As things stand now: what comes later doesn't change it.
+   *
+   * @param schema of the arguments: keys that it doesn't declare are looked for as well; without one, none are
+   */
+  provenance(schema?: Json): Provenance {
     const texts = [...this.#texts].sort((a, b) => rankOf(a) - rankOf(b));
     const isWhole = this.#isWhole;
-    return { labels: new Set(this.#labels), origins: (args) => originsOf(args, texts, isWhole) };
+    return { labels: new Set(this.#labels), origins: (args) => originsOf(args, schema, texts, isWhole) };
   }
 
   #addOthers(value: Json): void {
@@ -147,6 +163,12 @@ export class OriginBook {
   }
 }
 
+function isNoSuchTool(name: string, { content, is_error }: JsonObject): boolean {
+  const said = outcomeToToolResult('', noSuchTool(name)).content;
+  const [only, ...more] = contentBlocks(content);
+  return is_error === true && more.length === 0 && isBlock(only, 'text') && only.text === said;
+}
+
 function rankOf({ origin }: KnownText): number {
   return RANK[origin?.from ?? 'result'];
 }
@@ -156,7 +178,7 @@ export function tracingDispatcher(inner: Dispatcher, book: OriginBook): Dispatch
   return {
     async call(request) {
       const tool = book.toolOf(request.name);
-      const outcome = await inner.call({ ...request, provenance: book.provenance() });
+      const outcome = await inner.call({ ...request, provenance: book.provenance(tool?.inputSchema) });
       book.addOutcome(request.ctx.callId, request.name, outcome, tool);
       return outcome;
     },
@@ -169,25 +191,37 @@ function isOutside(server: ServerRef | null, annotations: Json | undefined): boo
   return isObject(annotations) && annotations.openWorldHint === true;
 }
 
-function originsOf(args: Json, texts: readonly KnownText[], isWhole: boolean): ReadonlyMap<string, Origin> {
+function originsOf(
+  args: Json,
+  schema: Json | undefined,
+  texts: readonly KnownText[],
+  isWhole: boolean,
+): ReadonlyMap<string, Origin> {
   const origins = new Map<string, Origin>();
   let work = 0;
-  for (const { pointer, value } of leavesOf(args, MOST_LEAVES).leaves) {
-    let origin: KnownOrigin | null | undefined;
-    let isSure = isWhole;
-    for (const { origin: from, text } of texts) {
+  const originOf = (value: Leaf['value']): Origin | undefined => {
+    for (const { origin, text } of texts) {
       work += text.words.length;
-      if (work > MOST_WORK) {
-        isSure = false;
-        break;
-      }
-      if (textHolds(text, value)) {
-        origin = from;
-        break;
-      }
+      if (work > MOST_WORK) return undefined;
+      if (textHolds(text, value)) return origin ?? undefined;
     }
+    return isWhole ? { from: 'nowhere' } : undefined;
+  };
+  const free = schema === undefined ? { keys: [], whole: true } : freeKeysOf(args, declaredKeys(schema), MOST_LEAVES);
+  const { keys, whole } = free;
+  // What stands under keys that can't all be looked up isn't known either.
+  if (!whole) return origins;
+  /** What stands under a key of which nobody can tell where it is from. */
+  const unknown: string[] = [];
+  const isUnknown = (pointer: string) => unknown.some((above) => `${pointer}/`.startsWith(`${above}/`));
+  for (const { pointer, key } of keys) {
+    const origin = originOf(key);
+    if (origin) origins.set(keyAt(pointer), origin);
+    else unknown.push(pointer);
+  }
+  for (const { pointer, value } of leavesOf(args, MOST_LEAVES).leaves) {
+    const origin = isUnknown(pointer) ? undefined : originOf(value);
     if (origin) origins.set(pointer, origin);
-    else if (origin === undefined && isSure) origins.set(pointer, { from: 'nowhere' });
   }
   return origins;
 }

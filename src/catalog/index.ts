@@ -6,7 +6,6 @@ export { type CatalogHandle, type CatalogOptions, createCatalog, type ReadyOptio
 export { type ContentCatalog, type ContentCatalogOptions, createContentCatalog } from './content-catalog.ts';
 export { type ContentHostOptions, contentHost } from './content-host.ts';
 export type { ContentSourceStatus } from './content-state.ts';
-export { editDistance } from './edit-distance.ts';
 export type { FoundPrompt, FoundResource, Resolved } from './find-content.ts';
 export type { SetAside, SourceReadiness } from './source-state.ts';
 export { type ToolHostOptions, toolHost } from './tool-host.ts';

@@ -1,4 +1,4 @@
-import { editDistance } from './edit-distance.ts';
+import { editDistance } from '../tools/index.ts';
 
 /** Longest name compared: the work grows with the product of both lengths, and wire names are shorter. */
 const LONGEST = 128;

@@ -1,11 +1,8 @@
 import type { Policy } from '../contracts/index.ts';
-import type { AgentFile, Project } from '../host/index.ts';
+import { type AgentFile, MAIN_AGENT, type Project } from '../host/index.ts';
 import { restrict } from '../policy/index.ts';
 import { BridleError, printable } from '../tools/index.ts';
 import { nearest } from './nearest.ts';
-
-/** The agent that acts when none is named: it has no file, and what the person has. */
-export const MAIN_AGENT = 'main';
 
 /** Reading on in a result that the agent already has is no tool to be named. */
 const ALWAYS = ['read_result'];
@@ -27,7 +24,14 @@ export function agentNamed(name: string | undefined, { agents }: Pick<Project, '
       hint: first.reasons.map(({ text }) => text).join(' '),
     });
   }
-  if (name === MAIN_AGENT) return undefined;
+  if (name === MAIN_AGENT) {
+    // Whoever wrote such a file means an agent that has less.
+    const [reason] = agents.flatMap(({ reasons }) => reasons.filter(({ code }) => code === 'agent_name_taken'));
+    if (!reason) return undefined;
+    throw new BridleError('agent_unusable', `An agent file is named "${MAIN_AGENT}", and can't be used.`, {
+      hint: printable(`${reason.source?.file ?? ''}: ${reason.text}`),
+    });
+  }
   const names = agents.flatMap(({ agent, state }) => (agent && state === 'ready' ? [agent.name] : []));
   const near = nearest(name, names);
   throw new BridleError(

@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
-import { type AgentFile, type ListedAgent, loadProject, visibleText } from '../host/index.ts';
+import { type AgentFile, type ListedAgent, loadProject, MAIN_AGENT, visibleText } from '../host/index.ts';
 import { BridleError, printable } from '../tools/index.ts';
-import { agentNamed, MAIN_AGENT } from './agent-option.ts';
+import { agentNamed } from './agent-option.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
 import { columns } from './help.ts';
 import { flag } from './parse.ts';
@@ -60,7 +60,8 @@ function theOne(name: string, { agents }: { readonly agents: readonly ListedAgen
   const found = agents.filter(({ agent }) => agent?.name === name);
   const one = found.find(({ state }) => state === 'ready') ?? found[0];
   if (one) return one;
-  agentNamed(name === MAIN_AGENT ? '' : name, { agents });
+  agentNamed(name, { agents });
+  if (name === MAIN_AGENT) agentNamed('', { agents });
   throw new BridleError('agent_unknown', `There is no agent "${printable(name)}".`);
 }
 

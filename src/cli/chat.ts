@@ -1,9 +1,8 @@
 import type { AgentOptions } from '../agent/index.ts';
 import type { Identity } from '../contracts/index.ts';
 import { allRecorders } from '../dispatch/index.ts';
-import { terminalAsker } from '../host/index.ts';
+import { MAIN_AGENT, terminalAsker } from '../host/index.ts';
 import { BridleError, printable } from '../tools/index.ts';
-import { MAIN_AGENT } from './agent-option.ts';
 import { approvalInbox } from './approval-inbox.ts';
 import type { ChatContext } from './chat/chat-context.ts';
 import { ChatSession } from './chat/chat-session.ts';

@@ -1,7 +1,7 @@
+import { MAIN_AGENT } from '../host/index.ts';
 import type { CatalogHandle } from '../catalog/index.ts';
 import type { Decision, Json, ToolDefinition } from '../contracts/index.ts';
 import { BridleError, printable } from '../tools/index.ts';
-import { MAIN_AGENT } from './agent-option.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
 import { EXIT } from './exit-code.ts';
 import { flag, stringOption } from './parse.ts';

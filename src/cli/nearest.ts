@@ -1,4 +1,4 @@
-import { editDistance } from '../catalog/index.ts';
+import { editDistance } from '../tools/index.ts';
 
 /** The closest of `names` by edit distance, where it is close enough to be a slip of the finger. */
 export function nearest(name: string, names: readonly string[]): string | undefined {

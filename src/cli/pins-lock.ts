@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import { createCatalog } from '../catalog/index.ts';
 import type { Json, ToolDefinition } from '../contracts/index.ts';
-import { pinnedPackage, replaceFile } from '../host/index.ts';
+import { MAIN_AGENT, pinnedPackage, replaceFile } from '../host/index.ts';
 import { allowAll, lockDifferences, type PinLock, pinLock, type ServerToLock } from '../policy/index.ts';
 import { BridleError, isBridleError, printable } from '../tools/index.ts';
-import { MAIN_AGENT } from './agent-option.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
 import { counted } from './counted.ts';
 import { EXIT } from './exit-code.ts';

@@ -11,10 +11,10 @@ import type {
   Reason,
   ToolDefinition,
 } from '../contracts/index.ts';
-import { type AgentFile, type Project, parseJsonc } from '../host/index.ts';
+import { type AgentFile, MAIN_AGENT, parseJsonc, type Project } from '../host/index.ts';
 import { compilePolicy, withViews } from '../policy/index.ts';
 import { BridleError, rawFrom, wireName } from '../tools/index.ts';
-import { MAIN_AGENT, modeFor, policyFor } from './agent-option.ts';
+import { modeFor, policyFor } from './agent-option.ts';
 import { viewedTool } from './viewed-tool.ts';
 
 const EXPECTED = ['allow', 'ask', 'deny'] as const;

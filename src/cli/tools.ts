@@ -1,8 +1,8 @@
+import { MAIN_AGENT } from '../host/index.ts';
 import { type CatalogHandle, createCatalog } from '../catalog/index.ts';
 import type { Decision, Identity, ToolDefinition } from '../contracts/index.ts';
 import { withViews } from '../policy/index.ts';
 import { BridleError, printable } from '../tools/index.ts';
-import { MAIN_AGENT } from './agent-option.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
 import { columns } from './help.ts';
 import { interruptible } from './interrupt.ts';

@@ -4,14 +4,15 @@ import {
   type AgentFile,
   CLIENT_CAPABILITIES,
   hooksToRun,
-  type Lent,
-  type ListedHook,
   lendModel,
+  type Lent,
   linePrompter,
+  type ListedHook,
   loadProject,
+  MAIN_AGENT,
+  previewsFor,
   type Project,
   type Prompter,
-  previewsFor,
   resourceTools,
   serverRequests,
   trustPrompt,
@@ -27,7 +28,7 @@ import {
   type ViewSet,
 } from '../policy/index.ts';
 import { BridleError, printable } from '../tools/index.ts';
-import { agentNamed, MAIN_AGENT, modeFor, policyFor } from './agent-option.ts';
+import { agentNamed, modeFor, policyFor } from './agent-option.ts';
 import { wrapLines } from './chat/wrap.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
 import { flag, listOption, stringOption } from './parse.ts';

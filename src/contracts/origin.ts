@@ -15,7 +15,9 @@ export type Origin =
 /** What is known of a conversation when a call is made. Said by who keeps the conversation, never by the model. */
 export interface Provenance {
   /**
-   * By JSON Pointer (RFC 6901) of each leaf. A leaf that couldn't be looked up is left out: rules take it as unknown.
+   * By JSON Pointer (RFC 6901) of each leaf; a key that the tool's schema doesn't declare is `key:` and the pointer of what
+   * stands under it. A leaf that couldn't be looked up, or stands under a key that couldn't, is left out: rules take it as
+   * unknown.
    * Asked again whenever somebody changed the arguments.
    */
   origins(args: Json): ReadonlyMap<string, Origin>;

@@ -57,6 +57,8 @@ export interface ToolDefinition {
   readonly idempotencyKey?: (args: Json) => string | null;
   /** Set when this is a view of another tool: what stands between the two, enforced by the dispatcher. */
   readonly narrows?: Narrowing;
+  /** Set while a policy is asked about the tool behind a view, because the view is to be seen or called: the view. */
+  readonly behindView?: ToolDefinition;
 }
 
 /**

@@ -48,15 +48,6 @@ function because(cause: unknown): string {
   return '';
 }
 
-/**
- * The words for a tool that doesn't exist, and for one that this caller may not see: the same, so that nobody learns
- * from them what there is.
- */
-export function noSuchTool(name: string): Ended {
-  const text = `There is no tool named "${shown(name, 80)}" here. Use only the tools that were listed, by their exact names.`;
-  return refused('unknown_tool', [reason('unknown_tool', text)]);
-}
-
 /** What a thrown value says, on one line, safe to show. */
 export function errorText(error: unknown): string {
   try {

@@ -1,10 +1,10 @@
 import type { Found, Json, ToolDefinition } from '../contracts/index.ts';
-import { compileSchema, type SchemaCheck } from '../tools/index.ts';
+import { compileSchema, noSuchTool, type SchemaCheck } from '../tools/index.ts';
 import { type FixedArguments, fixArguments, isTooDeep, jsonType } from './arguments.ts';
 import type { Call, Ended, Path, Prepared } from './call-path.ts';
 import { isDecision } from './is-decision.ts';
 import { jsonErrorAt } from './json-error.ts';
-import { cancelled, ended, errorText, failed, issueReasons, noSuchTool, reason, refused, shown } from './outcomes.ts';
+import { cancelled, ended, errorText, failed, issueReasons, reason, refused, shown } from './outcomes.ts';
 import { quietly } from './quietly.ts';
 
 /** Longest text of arguments that aren't JSON that the record keeps. */
@@ -16,9 +16,9 @@ export async function prepare(path: Path, call: Call): Promise<Ended | Prepared>
   const parsed = parseArguments(call);
   if (call.ctx.signal.aborted) return ended(cancelled(call.ctx.signal, 'not_executed'));
   const found = findSafely(path, name);
-  if (!found) return noSuchTool(name);
+  if (!found) return ended(noSuchTool(name));
   call.notes.tool = found.tool;
-  if (!visible(path, call, found.tool)) return noSuchTool(name);
+  if (!visible(path, call, found.tool)) return ended(noSuchTool(name));
   if ('stage' in parsed) return parsed;
   const args = await fitted(call, found.tool, parsed);
   if ('stage' in args) return args;

@@ -3,7 +3,7 @@
  * text; what tightens holds at once. Files that people already have are read as they are, and what is odd is said.
  */
 
-export type { AgentFile, AgentTools } from './agents/agent-file.ts';
+export { type AgentFile, type AgentTools, MAIN_AGENT } from './agents/agent-file.ts';
 export type { ListedAgent } from './agents/settle-agents.ts';
 export type { AuditSettings } from './audit-settings.ts';
 export { parseJsonc } from './config-tree.ts';

@@ -1,4 +1,4 @@
-import { editDistance } from '../catalog/index.ts';
+import { editDistance } from '../tools/index.ts';
 
 const MOST_SLIPS = 2;
 

@@ -5,6 +5,7 @@ import { isMode, MODES, type Mode } from './mode.ts';
 import { parseRule } from './parse-rule.ts';
 import { PatternBook } from './patterns.ts';
 import { rulePolicy } from './rule-policy.ts';
+import { labelsWithoutServer, unknownLabels } from './rule-labels.ts';
 import { RuleSet } from './rule-set.ts';
 import { rulesWithoutTools } from './rules-without-tools.ts';
 
@@ -22,7 +23,7 @@ export interface CompiledPolicy {
    * @returns what is wrong with them; a rule with such a pattern fails closed
    */
   ready(): Promise<readonly Reason[]>;
-  /** Rules that name none of these tools: a slip of the pen, or a server that changed. */
+  /** Rules that name none of these tools, or look for a label of a server that has none: a slip of the pen, or a server that changed. */
   unused(tools: readonly ToolDefinition[]): readonly Reason[];
 }
 
@@ -31,6 +32,8 @@ export interface CompileOptions {
   readonly mode?: string;
   /** Absolute; what relative paths in conditions and arguments are relative to. Default: the working folder. */
   readonly root?: string;
+  /** Labels that the program itself gives to conversations: rules that look for them aren't warned about. */
+  readonly labels?: readonly string[];
 }
 
 /**
@@ -76,6 +79,7 @@ export function compilePolicy(layers: readonly PolicyLayer[], options: CompileOp
         for (const target of parsed.targets) sets[kind].add(rule, target);
         if (parsed.targets.length > 0) compiled.push(rule);
         if (!parsed.problem) sound.push(rule);
+        problems.push(...unknownLabels(rule, options.labels ?? []));
       }
     }
   }
@@ -92,7 +96,7 @@ export function compilePolicy(layers: readonly PolicyLayer[], options: CompileOp
         texts.filter((text) => unusable.has(text)).map((text) => badPattern(rule, text)),
       );
     },
-    unused: (tools) => rulesWithoutTools(sets, sound, tools),
+    unused: (tools) => [...rulesWithoutTools(sets, sound, tools), ...labelsWithoutServer(sound, tools)],
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Identity, Json, Origin } from '../contracts/index.ts';
-import { leavesOf, resolvePointer } from '../tools/index.ts';
+import { keyAt, leavesOf, resolvePointer } from '../tools/index.ts';
 import { inWindow, type TimeWindow } from './time-window.ts';
 import { agreed, allOf, anyOf, notOf, type Truth, truthOf } from './truth.ts';
 import { type TestSurroundings, testValue, type ValueTest } from './value-test.ts';
@@ -86,7 +86,7 @@ function evaluateCall(condition: CallCondition, sight: Sight, call: NonNullable<
   }
 }
 
-/** Every leaf at or below the pointer: certain only where all came from there, or none did. */
+/** Every leaf at or below the pointer, and every key below it that is none of the tool's: certain only where all came from there, or none did. */
 function originsOf(
   { pointer, among }: Extract<Condition, { is: 'origin' }>,
   { args, origins }: NonNullable<Sight['call']>,
@@ -95,11 +95,12 @@ function originsOf(
   if (!origins || value === undefined) return 'unknown';
   const { leaves, whole } = leavesOf(value, MOST_LEAVES);
   if (!whole) return 'unknown';
+  const below = keyAt(`${pointer}/`);
+  const keys = [...origins].filter(([place]) => place.startsWith(below)).map(([, origin]) => origin);
   return agreed(
-    leaves.map((leaf) => {
-      const origin = origins.get(pointer + leaf.pointer);
-      return origin ? truthOf(among.some((name) => isOrigin(origin, name))) : 'unknown';
-    }),
+    [...leaves.map((leaf) => origins.get(pointer + leaf.pointer)), ...keys].map((origin) =>
+      origin ? truthOf(among.some((name) => isOrigin(origin, name))) : 'unknown',
+    ),
   );
 }
 

@@ -130,6 +130,10 @@ describe('who, labels, origins and time', () => {
     [{ 'origin:/to': 'user' }, from({}, {}), UNKNOWN],
     [{ 'origin:/to': 'user' }, from({ '/to/0': user, '/to/1': user }, { to: ['a', 'b'] }), HOLDS],
     [{ 'origin:/to': 'user' }, from({ '/to/0': user, '/to/1': crm }, { to: ['a', 'b'] }), UNKNOWN],
+    [{ 'origin:/to': 'user' }, from({ '/to/a': user, 'key:/to/a': user }, { to: { a: 'b' } }), HOLDS],
+    [{ 'origin:/to': 'user' }, from({ '/to/a': user, 'key:/to/a': crm }, { to: { a: 'b' } }), UNKNOWN],
+    [{ 'origin:/to': 'user' }, from({ 'key:/to/a': crm }, { to: { a: {} } }), FAILS],
+    [{ 'origin:/to/a': 'user' }, from({ '/to/a': user, 'key:/to/a': crm }, { to: { a: 'b' } }), HOLDS],
     [{ 'origin:/to': 'result' }, from({ '/to': crm }, { to: 'a' }), HOLDS],
     [{ 'origin:/to': 'result:crm' }, from({ '/to': crm }, { to: 'a' }), HOLDS],
     [{ 'origin:/to': 'result:mail' }, from({ '/to': crm }, { to: 'a' }), FAILS],
@@ -190,6 +194,43 @@ describe('what is said', () => {
   test('rules that name no tool of the list are told, with their place', () => {
     const { unused } = compilePolicy([layer({ allow: ['mcp__shop__refnd', RULE, 'mcp__gone', 'own_tool'] })]);
     expect(unused([TOOL]).map(({ text }) => /"(.*?)"/.exec(text)?.[1])).toEqual(['mcp__shop__refnd', 'mcp__gone']);
+  });
+});
+
+describe('a label', () => {
+  const warned = (label: string | readonly string[], labels: readonly string[] = []) => {
+    const rule = { tool: RULE, when: { any: [{ not: { label: label as string } }, { user: 'ada' }] } };
+    return compilePolicy([layer({ deny: [rule] })], { labels }).problems.map(({ code, text }) => [
+      code,
+      /Did you mean "(.*)"/.exec(text)?.[1],
+    ]);
+  };
+
+  test.each([
+    ['untrusted_content', 'untrusted-content'],
+    ['Untrusted-Content', 'untrusted-content'],
+    ['untrustedcontnt', 'untrusted-content'],
+    ['unknwon', 'unknown'],
+    ['server', undefined],
+    ['server:', undefined],
+    ['secret', undefined],
+    ['x'.repeat(4_000), undefined],
+  ])('%j that no conversation is given is warned about, with the nearest that there is', (label, near) => {
+    expect(warned(label)).toEqual([['rule_label', near]]);
+  });
+
+  test('that there is, or that the program gives, is not', () => {
+    expect(warned(['untrusted-content', 'unknown', 'server:crm'])).toEqual([]);
+    expect(warned(['secret', 'secert'], ['secret'])).toEqual([['rule_label', 'secret']]);
+  });
+
+  test('of a server that has no tool here is told with those that name no tool', () => {
+    const when = { label: ['server:shpo', 'server:shop', 'untrusted-content'] };
+    const { problems, unused } = compilePolicy([layer({ ask: [{ tool: RULE, when }] })]);
+    expect(problems).toEqual([]);
+    expect(unused([TOOL]).map(({ code, text }) => [code, /Did you mean "(.*)"/.exec(text)?.[1]])).toEqual([
+      ['rule_label', 'server:shop'],
+    ]);
   });
 });
 

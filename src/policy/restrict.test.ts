@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Decision, Effect, Policy } from '../contracts/index.ts';
+import type { Decision, Effect, Narrowing, Policy, ToolDefinition } from '../contracts/index.ts';
 import { compilePolicy } from './compile-policy.ts';
 import { layer, tool, who } from './fixtures.ts';
 import { MODES } from './mode.ts';
 import { restrict, restrictionProblems } from './restrict.ts';
+import { withViews } from './views/index.ts';
 
 const call = { args: {}, labels: new Set<string>() };
 const all = compilePolicy([], { mode: 'bypassPermissions' }).policy;
@@ -36,6 +37,25 @@ describe('a restriction', () => {
     expect(said('delete')).toEqual(['restricted_except']);
     expect(said('write')).toEqual(['restricted_except']);
     expect(policy.view(who, tool('git', 'log')).reasons.map(({ code }) => code)).toEqual(['restricted']);
+  });
+
+  test('lets a view that is named through to the tool behind it, and nobody else', async () => {
+    const behind = tool('web', 'fetch', 'write');
+    const narrows: Narrowing = {
+      of: behind,
+      summary: [],
+      passed: new Set(),
+      arguments: async (args) => ({ args }),
+    };
+    const view: ToolDefinition = { ...tool('web', 'load'), narrows };
+    const said = async (patterns: readonly string[], except: readonly string[], of: ToolDefinition) => {
+      const policy = withViews(restrict(all, patterns, except));
+      return [policy.view(who, of).effect, (await policy.decide(who, of, call)).effect];
+    };
+    expect(await said(['mcp__web__load'], [], view)).toEqual(['allow', 'allow']);
+    expect(await said(['mcp__web__load'], [], behind)).toEqual(['deny', 'deny']);
+    expect(await said(['mcp__web__fetch'], [], view)).toEqual(['deny', 'deny']);
+    expect(await said(['mcp__web__load'], ['mcp__web__fetch'], view)).toEqual(['deny', 'deny']);
   });
 
   test('reports names that can not be read', () => {

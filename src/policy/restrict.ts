@@ -7,7 +7,7 @@ import { RuleSet, toolNames } from './rule-set.ts';
 /**
  * A policy for somebody who has fewer tools, such as an agent with a list of its own: what isn't named is denied, to be
  * seen as to be called. It only ever takes away; what is named is decided by `policy` as before, and everything that it
- * is asked and says is passed on as it is.
+ * is asked and says is passed on as it is. A view that is named may be used without the tool behind it being named too.
  *
  * @param policy says what may be done with the tools that are left
  * @param patterns names of tools as in allow rules (`mcp__server`, `mcp__server__tool`, `mcp__server__get_*`, the bare
@@ -28,7 +28,9 @@ export function restrict(policy: Policy, patterns: readonly string[], except: re
     const inProcess = tool.ref.server === null;
     const [rule] = taken.find(names.wide, inProcess);
     if (rule) return reason('restricted_except', `It is taken away by "${rule.text}".`);
-    if (named.find(names.strict, inProcess).length > 0) return undefined;
+    // Whoever names a view names what it lets through of the tool behind it, and not the tool.
+    const { strict } = tool.behindView ? toolNames(tool.behindView) : names;
+    if (named.find(strict, inProcess).length > 0) return undefined;
     return reason('restricted', 'It is not among the tools named for this agent.');
   };
   const denied = (tool: ToolDefinition, before: () => Decision): Decision | undefined => {

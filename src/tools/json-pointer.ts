@@ -57,3 +57,11 @@ export function leavesOf(document: Json, most: number): { readonly leaves: reado
 function escaped(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }
+
+/** Before the pointer of what a key leads to, where the key itself is meant. No pointer begins so (RFC 6901). */
+const KEY = 'key:';
+
+/** Stands for the key above a place, beside the places of values. */
+export function keyAt(pointer: string): string {
+  return KEY + pointer;
+}

@@ -48,6 +48,15 @@ describe('an agent file', () => {
     expect(codes(found)).toEqual(warned);
   });
 
+  test('is none under the name of the agent without a file, whether it says so or is called so', async () => {
+    const refused = { reason: { code: 'agent_name_taken' } };
+    expect(await read('name: main\ntools: inherit')).toMatchObject({ ...refused, source: { line: 2 } });
+    expect(await readAgentFile('/p/.claude/agents/main.md', '---\ntools: inherit\n---\nx', 'user')).toMatchObject(
+      refused,
+    );
+    expect((await agent('name: mainly')).name).toBe('mainly');
+  });
+
   test('a description that is no YAML is taken as the text that stands there', async () => {
     const found = await agent('name: a\ndescription: Use it when: <example>user: "hi"</example>\ntools: inherit');
     expect(found.description).toBe('Use it when: <example>user: "hi"</example>');

@@ -47,6 +47,9 @@ export interface RefusedAgent {
   readonly reason: Reason;
 }
 
+/** The agent that acts when none is named: it has no file, and what the person has. */
+export const MAIN_AGENT = 'main';
+
 /** Names are typed, and shown beside others. */
 const NAME = /^[^\p{C}\p{Z}/\\][^\p{C}\p{Zl}\p{Zp}/\\]{0,63}$/u;
 
@@ -81,6 +84,10 @@ export async function readAgentFile(
   if (name === undefined) {
     const what = `"name" must be 1 to 64 characters on one line, without a slash.`;
     return refuse('agent_name', what, lineOfKey(text, 'name'));
+  }
+  if (name === MAIN_AGENT) {
+    const what = `"${MAIN_AGENT}" is the agent that acts when none is named: its approvals and rules would hold for both. Give it another name.`;
+    return refuse('agent_name_taken', what, lineOfKey(text, 'name'));
   }
   aboutKeys(front, say);
   const model = modelOf(front.values.get('model'), scope, say);

@@ -20,10 +20,20 @@ export function withViews(policy: Policy): Policy {
   return {
     view(who, tool) {
       const own = policy.view(who, tool);
-      return tool.narrows ? stricter(own, policy.view(who, tool.narrows.of)) : own;
+      return tool.narrows ? stricter(own, policy.view(who, behindView(tool, tool.narrows.of))) : own;
     },
     decide: (who, tool, call) => (tool.narrows ? decideBoth(policy, who, tool, call) : policy.decide(who, tool, call)),
   };
+}
+
+/** One each, so that whoever keeps what it was asked about keeps no more than there are. */
+const behindViews = new WeakMap<ToolDefinition, ToolDefinition>();
+
+/** The tool behind a view, as that. */
+function behindView(view: ToolDefinition, of: ToolDefinition): ToolDefinition {
+  const known = behindViews.get(view) ?? { ...of, behindView: view };
+  behindViews.set(view, known);
+  return known;
 }
 
 async function decideBoth(policy: Policy, who: Identity, tool: ToolDefinition, call: PolicyCall): Promise<Decision> {
@@ -35,7 +45,11 @@ async function decideBoth(policy: Policy, who: Identity, tool: ToolDefinition, c
   if (behind === undefined) return denied(own, 'view_refuses', 'The view refuses these arguments.');
   const { behind: _, origins, ...same } = call;
   const passed = origins && passedOrigins(origins, narrows.passed);
-  const other = await policy.decide(who, narrows.of, { ...same, args: behind, ...(passed && { origins: passed }) });
+  const other = await policy.decide(who, behindView(tool, narrows.of), {
+    ...same,
+    args: behind,
+    ...(passed && { origins: passed }),
+  });
   if (other.input !== undefined && canonicalJson(other.input) !== canonicalJson(behind)) {
     const text = 'A hook changes what the tool behind the view gets, which the view does not allow.';
     return denied(own, 'view_refuses', text);
