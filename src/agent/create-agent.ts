@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createCatalog } from '../catalog/index.ts';
+import { createCatalog, recordList } from '../catalog/index.ts';
 import type { Asker, Identity, Json, Model, Source, ToolDefinition } from '../contracts/index.ts';
 import {
   allRecorders,
@@ -142,6 +142,8 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
       const trace = runOptions.trace ?? options.trace;
       const recorder = allRecorders(options.recorder, trace);
       let seen = '';
+      const tellList = () => recordList(recorder, { catalog, policy }, who, () => catalog.list(who));
+      tellList();
       const follower = recorder.run?.({ conversation, who, model: model.id, at: Date.now() });
       const known = new Set(tools.map((tool) => tool.name));
       const started = startRun({
@@ -177,6 +179,7 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
           const note = newsOf(conversation);
           const version = `${catalog.version} ${cutIn.has(conversation)}`;
           if (version === seen) return { tools: [], note };
+          if (seen !== '') tellList();
           seen = version;
           const now = [...listed(), ...(cutIn.has(conversation) ? [loopTool(reader.tool)] : [])];
           const fresh = now.filter((tool) => !known.has(tool.name));

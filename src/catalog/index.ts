@@ -7,5 +7,6 @@ export { type ContentCatalog, type ContentCatalogOptions, createContentCatalog }
 export { type ContentHostOptions, contentHost } from './content-host.ts';
 export type { ContentSourceStatus } from './content-state.ts';
 export type { FoundPrompt, FoundResource, Resolved } from './find-content.ts';
+export { listRecord, recordList } from './list-record.ts';
 export type { SetAside, SourceReadiness } from './source-state.ts';
 export { type ToolHostOptions, toolHost } from './tool-host.ts';

@@ -21,6 +21,7 @@ import { functionSource } from '../tools/index.ts';
 import { type CatalogOptions, createCatalog } from './catalog.ts';
 import { createContentCatalog } from './content-catalog.ts';
 import { contentHost } from './content-host.ts';
+import { recordList } from './list-record.ts';
 
 export interface ToolHostOptions {
   /** What the server says of itself. Default: Bridle's own name and version. */
@@ -70,6 +71,7 @@ export async function toolHost(options: ToolHostOptions): Promise<ToolHost> {
   });
   return {
     list: catalog.list,
+    listed: (who, tools) => recordList(options.recorder, { catalog, policy }, who, () => tools),
     call: dispatcher.call,
     onChange: catalog.onChange,
     ...(content && { content: contentHost(content) }),

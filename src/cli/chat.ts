@@ -103,7 +103,6 @@ async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number>
       sourceNotes: workspace.instructions,
       limits: limitsFor(workspace.agent),
       recorder: allRecorders(audit.recorder, view.recorder),
-      onProgress: audit.onProgress,
       ready: { ms: waitMs, enough: wait.enough },
     };
     const { root } = workspace.project;
@@ -213,7 +212,6 @@ async function inPipe(parsed: ParsedCommand, io: CommandIo): Promise<number> {
       sourceNotes: workspace.instructions,
       limits: limitsFor(workspace.agent),
       recorder: allRecorders(audit.recorder, view.recorder),
-      onProgress: audit.onProgress,
       ready: { ms: waitMs },
     };
     const { root } = workspace.project;

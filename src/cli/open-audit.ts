@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import type { Agent, RunEvent } from '../agent/index.ts';
+import type { Agent } from '../agent/index.ts';
+import { listRecord } from '../catalog/index.ts';
 import type { Identity, Policy, Recorder, RunFollower } from '../contracts/index.ts';
 import { nullRecorder } from '../dispatch/index.ts';
 import { type AuditAnchor, type AuditRecord, auditRecorder, auditWriter } from '../policy/index.ts';
@@ -12,8 +13,6 @@ import type { Workspace } from './workspace.ts';
 /** The audit of one process, as a command uses it. */
 export interface OpenAudit {
   readonly recorder: Recorder;
-  /** Sees what the provider ran itself. */
-  onProgress(event: RunEvent): void;
   /** Tells which tools the agent is shown: now, and in its runs whenever its tools or its rules have changed. */
   follow(shown: Shown): void;
   /** Brings everything to disk, and says what could not be. */
@@ -36,7 +35,7 @@ export async function openAudit(
   who: Identity,
 ): Promise<OpenAudit> {
   const { enabled, redact, arguments: kept } = project.audit;
-  if (!enabled) return { recorder: nullRecorder(), onProgress() {}, follow() {}, async close() {} };
+  if (!enabled) return { recorder: nullRecorder(), follow() {}, async close() {} };
   const logs = auditLogs(io);
   const writer = auditWriter();
   const audit = auditRecorder({
@@ -58,25 +57,23 @@ export async function openAudit(
     const now = JSON.stringify([catalog.version, version()]);
     if (now === told) return;
     told = now;
-    const list = tools();
-    // Rules that a person adds may hold for some tools only: each version that a decision could name.
-    const versions = [...new Set(list.map((tool) => policy.view(who, tool).policyVersion))].sort();
-    const policyVersion = versions.join(' ') || version();
-    audit.listed('list', { who, policyVersion, catalogVersion: catalog.version, tools: list.length });
+    const list = listRecord({ catalog, policy }, who, tools());
+    audit.listed({ ...list, policyVersion: list.policyVersion || version() });
   };
   return {
     recorder: {
-      ...audit,
-      run() {
+      intent: audit.intent,
+      outcome: audit.outcome,
+      // What is shown is told from here, also when a person adds rules in the middle of a run.
+      run(run) {
         tell();
-        const event: RunFollower['event'] = ({ type }) => {
-          if (type === 'outcome') tell();
+        const replies = audit.run(run);
+        const event: RunFollower['event'] = (each) => {
+          replies.event(each);
+          if (each.type === 'outcome') tell();
         };
         return { event, end: tell };
       },
-    },
-    onProgress(event) {
-      if (event.type === 'message') audit.replied(who, event.message);
     },
     follow(given) {
       shown = given;

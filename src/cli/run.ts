@@ -82,10 +82,7 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
           ),
         ),
         recorder: allRecorders(audit.recorder, steps?.recorder),
-        onProgress(event) {
-          audit.onProgress(event);
-          steps?.onProgress(event);
-        },
+        ...(steps && { onProgress: steps.onProgress }),
       };
       const agent = await closingOnAbort(signal, workspace.close, () => createAgent(options));
       audit.follow({ agent: () => agent, policy, version: () => workspace.compiled.version });

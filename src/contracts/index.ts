@@ -29,6 +29,7 @@ export type {
   CallRecord,
   HookRecord,
   IntentRecord,
+  ListRecord,
   QuestionRecord,
   Recorder,
   RunFollower,

@@ -83,6 +83,17 @@ export interface HookRecord {
   readonly failed?: string;
 }
 
+/** The tools that somebody was shown. */
+export interface ListRecord {
+  readonly kind: 'list' | 'search';
+  readonly who: Identity;
+  /** That of each tool's decision, several with blanks between them; empty where no tool is shown. */
+  readonly policyVersion: string;
+  readonly catalogVersion: string;
+  /** How many. */
+  readonly tools: number;
+}
+
 /**
  * `intent` resolves when the record is durable if the tool's effect isn't `read`, at once if it is; `outcome` never
  * delays the answer and never throws.
@@ -94,6 +105,8 @@ export interface Recorder {
   question?(r: QuestionRecord): void;
   /** Never delays anything and never throws. */
   hook?(r: HookRecord): void;
+  /** Told as often as somebody is shown their tools, the same ones too. Never delays anything and never throws. */
+  listed?(r: ListRecord): void;
   /** A run of an agent's loop begins; whoever wants to know of it gives what follows it. What it throws is dropped. */
   run?(r: RunRecord): RunFollower | undefined;
 }

@@ -17,6 +17,8 @@ export interface ToolHost {
   /** Default: Bridle's own name and version. */
   readonly info?: ServerInfo;
   list(who: Identity): readonly ToolDefinition[];
+  /** A client was given this list, as `list` gave it. */
+  listed?(who: Identity, tools: readonly ToolDefinition[]): void;
   call: Dispatcher['call'];
   /** Its resources and prompts; absent: it has none, and doesn't offer the capability. */
   readonly content?: ContentHost;

@@ -1,4 +1,4 @@
-import type { CallOutcomeRecord, IntentRecord, Recorder, RunFollower } from '../contracts/index.ts';
+import type { CallOutcomeRecord, IntentRecord, ListRecord, Recorder, RunFollower } from '../contracts/index.ts';
 import { quietly } from './quietly.ts';
 
 /** Keeps nothing. */
@@ -25,6 +25,12 @@ export function allRecorders(...recorders: readonly (Recorder | undefined)[]): R
     hook(record) {
       for (const each of all) quietly(() => each.hook?.(record));
     },
+    // Whoever tells of a list first sees whether anybody wants to know.
+    ...(all.some(({ listed }) => listed) && {
+      listed(record: ListRecord) {
+        for (const each of all) quietly(() => each.listed?.(record));
+      },
+    }),
     run(record) {
       const followers: RunFollower[] = [];
       for (const each of all) {

@@ -54,7 +54,9 @@ export function createServer(sdk: Sdk, host: ToolHost, peer: Peer): Server {
 function listTools(host: ToolHost, peer: Peer, params: JsonObject): JsonObject {
   // The whole list is one page, so no cursor was ever given out.
   if (params.cursor !== undefined) throw new RpcError(INVALID_PARAMS, 'Invalid cursor');
-  return { tools: host.list(peer.who).map((tool) => definitionToMcp(tool)) };
+  const tools = host.list(peer.who);
+  host.listed?.(peer.who, tools);
+  return { tools: tools.map((tool) => definitionToMcp(tool)) };
 }
 
 async function callTool(exchange: Exchange, params: JsonObject): Promise<JsonObject> {

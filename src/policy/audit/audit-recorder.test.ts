@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { auditPlace, intentRecord, KEY, outcomeRecord } from '../../../test/helpers/audit-place.ts';
 import type { StoreLog } from '../../contracts/index.ts';
 import { memoryStore } from '../../store/index.ts';
 import type { AuditRecord } from './audit-record.ts';
 import { auditRecorder, auditWriter } from './audit-recorder.ts';
-import { auditPlace, intentRecord, KEY, outcomeRecord } from '../../../test/helpers/audit-place.ts';
 import { verifyAudit } from './verify-audit.ts';
 
 let place: ReturnType<typeof auditPlace>;
@@ -199,11 +199,11 @@ describe('the audit of a writer', () => {
   test('tells lists and searches once for each identity, policy and catalog', async () => {
     const audit = place.recorder('w');
     const list = { who: { agent: 'a', via: 'gateway' as const }, policyVersion: 'p', catalogVersion: 'c', tools: 3 };
-    audit.listed('list', list);
-    audit.listed('list', { ...list, tools: 3 });
-    audit.listed('search', list);
-    audit.listed('list', { ...list, policyVersion: 'p2' });
-    audit.listed('list', { ...list, who: { ...list.who, user: 'ada' } });
+    audit.listed({ kind: 'list', ...list });
+    audit.listed({ kind: 'list', ...list, tools: 3 });
+    audit.listed({ kind: 'search', ...list });
+    audit.listed({ kind: 'list', ...list, policyVersion: 'p2' });
+    audit.listed({ kind: 'list', ...list, who: { ...list.who, user: 'ada' } });
     await audit.close();
     expect(types(await place.records('w'))).toEqual(['opened', 'list', 'search', 'list', 'list', 'closed']);
   });

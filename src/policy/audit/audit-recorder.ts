@@ -1,5 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import type { CallOutcomeRecord, Identity, IntentRecord, Json, Recorder, StoreLog } from '../../contracts/index.ts';
+import type {
+  CallOutcomeRecord,
+  Identity,
+  IntentRecord,
+  Json,
+  ListRecord,
+  Recorder,
+  RunFollower,
+  RunRecord,
+  StoreLog,
+} from '../../contracts/index.ts';
 import { BridleError } from '../../tools/index.ts';
 import type { AuditEntry, AuditHead, AuditRecord } from './audit-record.ts';
 import { headOf, linked, startOf } from './chain.ts';
@@ -39,23 +49,17 @@ export interface AuditRecorderOptions {
   readonly now?: () => number;
 }
 
-/** What somebody is shown, and by which policy and catalog. */
-export interface AuditedList {
-  readonly who: Identity;
-  readonly policyVersion: string;
-  readonly catalogVersion: string;
-  /** How many tools. */
-  readonly tools: number;
-}
-
 /**
  * Writes down who did what and why it was allowed, as a chain of records. Goes beside a trace: give both as recorders.
  */
 export interface AuditRecorder extends Recorder {
   /** Somebody lists or searches the tools. Written once for each identity, policy and catalog. Never throws. */
-  listed(kind: 'list' | 'search', list: AuditedList): void;
+  listed(list: ListRecord): void;
+  /** Follows the runs of an agent for what its model's provider ran itself. */
+  run(run: RunRecord): RunFollower;
   /**
-   * A reply of the model: tool uses that its provider ran itself are recorded. Never throws.
+   * A reply of the model: tool uses that its provider ran itself are recorded. For loops of one's own: those of a run that
+   * is followed are known already. Never throws.
    *
    * @param message a Messages API response message
    */
@@ -161,6 +165,24 @@ export function auditRecorder(options: AuditRecorderOptions): AuditRecorder {
       push({ entry, at: now(), durable: true, done: resolve, failed });
     });
 
+  const replied = (who: Identity, message: Json): void => {
+    try {
+      for (const { id, name, server, input } of providerUses(message)) {
+        const digest = argsDigest(input, describe);
+        note(() => ({
+          type: 'provider',
+          who,
+          id,
+          name,
+          ...(server !== undefined && { server }),
+          argsDigest: digest,
+        }));
+      }
+    } catch {
+      lose();
+    }
+  };
+
   return {
     async intent(record: IntentRecord) {
       if (record.effect === 'read') return;
@@ -194,30 +216,20 @@ export function auditRecorder(options: AuditRecorderOptions): AuditRecorder {
         lose();
       }
     },
-    listed(kind, { who, policyVersion, catalogVersion, tools }) {
+    listed({ kind, who, policyVersion, catalogVersion, tools }) {
       const told = JSON.stringify([kind, who.agent, who.user, who.via, who.scopes, policyVersion, catalogVersion]);
       if (lists.has(told)) return;
       if (lists.size >= MOST_LISTS) lists.clear();
       lists.add(told);
       note(() => ({ type: kind, who, policyVersion, catalogVersion, tools }));
     },
-    replied(who, message) {
-      try {
-        for (const { id, name, server, input } of providerUses(message)) {
-          const digest = argsDigest(input, describe);
-          note(() => ({
-            type: 'provider',
-            who,
-            id,
-            name,
-            ...(server !== undefined && { server }),
-            argsDigest: digest,
-          }));
-        }
-      } catch {
-        lose();
-      }
-    },
+    replied,
+    run: ({ who }) => ({
+      event(event) {
+        if (event.type === 'model') replied(who, event.message);
+      },
+      end() {},
+    }),
     head: () => head,
     lost: () => lost,
     close() {

@@ -6,7 +6,6 @@ export type { AuditAnchor } from './anchor.ts';
 export type { AnchorLogs, AuditLogs } from './audit-logs.ts';
 export type { AuditEntry, AuditedCall, AuditedEnd, AuditHead, AuditRecord } from './audit-record.ts';
 export {
-  type AuditedList,
   type AuditRecorder,
   type AuditRecorderOptions,
   auditRecorder,

@@ -1,0 +1,32 @@
+import type { Catalog, Identity, ListRecord, Policy, Recorder, ToolDefinition } from '../contracts/index.ts';
+
+/** What is recorded of the tools that somebody is shown. Where rules hold for some only, each version is named. */
+export function listRecord(
+  { catalog, policy }: { readonly catalog: Pick<Catalog, 'version'>; readonly policy: Policy },
+  who: Identity,
+  tools: readonly ToolDefinition[],
+): ListRecord {
+  const versions = new Set(tools.map((tool) => policy.view(who, tool).policyVersion));
+  return {
+    kind: 'list',
+    who,
+    policyVersion: [...versions].sort().join(' '),
+    catalogVersion: catalog.version,
+    tools: tools.length,
+  };
+}
+
+/** Tells a recorder that wants to know. What goes wrong with that costs nobody their list. */
+export function recordList(
+  recorder: Recorder | undefined,
+  of: Parameters<typeof listRecord>[0],
+  who: Identity,
+  tools: () => readonly ToolDefinition[],
+): void {
+  if (!recorder?.listed) return;
+  try {
+    recorder.listed(listRecord(of, who, tools()));
+  } catch {
+    // The recorder's own trouble.
+  }
+}
