@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { hostname } from 'node:os';
 import {
   type AuditFilter,
   type AuditHead,
@@ -12,6 +11,7 @@ import {
   verifyAudit,
 } from '../policy/index.ts';
 import { BridleError, printable } from '../tools/index.ts';
+import { isRunning, repairAudit } from './audit-repair.ts';
 import { auditRow, auditShown } from './audit-text.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
 import { counted } from './counted.ts';
@@ -77,22 +77,33 @@ async function show(parsed: ParsedCommand, io: CommandIo): Promise<number> {
 /** Every record, as it is, one a line: what others need to verify the chains for themselves. */
 async function exportAll(_parsed: ParsedCommand, io: CommandIo): Promise<number> {
   const logs = auditLogs(io);
+  let isWhole = true;
   for (const writer of await logs.writers()) {
-    for await (const { record } of logs.log(writer).read(1)) printJson(io, record);
+    try {
+      for await (const { record } of logs.log(writer).read(1)) printJson(io, record);
+    } catch (error) {
+      isWhole = false;
+      io.stderr.write(`${printable(`${writer}: not wholly exported: ${messageOf(error)}`)}\n`);
+    }
   }
-  return EXIT.answered;
+  return isWhole ? EXIT.answered : EXIT.failed;
 }
 
 async function heads(parsed: ParsedCommand, io: CommandIo): Promise<number> {
   const found = await auditHeads(auditLogs(io));
   if (flag(parsed, 'json')) printJson(io, found, 2);
   else for (const { writer, seq, hash } of found.heads) io.stdout.write(`${printable(writer)}  ${seq}  ${hash}\n`);
-  return EXIT.answered;
+  for (const { writer, text } of found.problems ?? []) {
+    const head = found.heads.find((one) => one.writer === writer);
+    const said = head ? `its head is of record ${head.seq}` : 'it has no head';
+    io.stderr.write(`${printable(`${writer}: ${said}. ${text}`)}\n`);
+  }
+  return found.problems ? EXIT.failed : EXIT.answered;
 }
 
 async function verify(parsed: ParsedCommand, io: CommandIo): Promise<number> {
   const logs = auditLogs(io);
-  if (flag(parsed, 'repair')) await repair(io);
+  if (flag(parsed, 'repair')) await repairAudit(io, flag(parsed, 'json') ? io.stderr : io.stdout);
   const kept = await headsIn(parsed);
   const result = await verifyAudit({
     logs,
@@ -136,36 +147,6 @@ async function headsIn(parsed: ParsedCommand): Promise<readonly AuditHead[] | un
   return readHeads(text, printable(file)).heads;
 }
 
-/** Cuts off what killed writers left half written. */
-async function repair(io: CommandIo): Promise<void> {
-  const logs = auditLogs(io);
-  for (const writer of await logs.writers()) {
-    if (!(await logs.segments(writer)).some(({ torn }) => torn > 0)) continue;
-    const running = await mayRun(io, writer);
-    const cut = running ? 0 : await logs.cutTorn(writer);
-    const said = running ? 'its process still runs; left as it is' : `${counted(cut, 'byte')} cut off`;
-    io.stdout.write(`${printable(writer)}: ${said}\n`);
-  }
-}
-
-async function mayRun(io: CommandIo, writer: string): Promise<boolean> {
-  for await (const { record } of auditLogs(io).log(writer).read(1)) {
-    if (record.type === 'opened') return isRunning(record);
-  }
-  return false;
-}
-
-/** Of another machine nobody knows. */
-function isRunning({ host, pid }: { readonly host: string; readonly pid: number }): boolean {
-  if (host !== hostname()) return true;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
-  }
-}
-
 async function prune(parsed: ParsedCommand, io: CommandIo): Promise<number> {
   const before = timeOption(parsed, 'before');
   if (before === undefined) {
@@ -187,6 +168,10 @@ async function prune(parsed: ParsedCommand, io: CommandIo): Promise<number> {
       io.stdout.write(`${printable(writer)}: its chain doesn't hold, left as it is\n`);
   }
   return report.broken.length > 0 ? EXIT.failed : EXIT.answered;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function calls(parsed: ParsedCommand, io: CommandIo): AsyncIterable<AuditRow> {

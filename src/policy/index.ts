@@ -28,12 +28,14 @@ export {
   type AuditHead,
   type AuditHeads,
   type AuditLogs,
+  type AuditOpener,
   type AuditProblem,
   type AuditRecord,
   type AuditRecorder,
   type AuditRecorderOptions,
   type AuditRow,
   type AuditVerification,
+  anchorsOf,
   auditHeads,
   auditRecorder,
   auditWriter,
@@ -41,6 +43,8 @@ export {
   readAudit,
   readHeads,
   verifyAudit,
+  type WriterState,
+  writerState,
 } from './audit/index.ts';
 export { type CompiledPolicy, type CompileOptions, compilePolicy } from './compile-policy.ts';
 export {

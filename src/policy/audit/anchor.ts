@@ -13,6 +13,8 @@ export interface AuditAnchor extends AuditHead {
   readonly records: number;
   /** When they were removed, Unix milliseconds. */
   readonly prunedAt: number;
+  /** The process that began the chain, whose first record is among those that were removed. */
+  readonly opened?: { readonly host: string; readonly pid: number };
   readonly mac: string;
 }
 

@@ -18,12 +18,24 @@ export interface AnchorLogs {
   log(writer: string): StoreLog<AuditAnchor>;
 }
 
-/** The newest anchor of each writer, signed or not. */
-export async function anchorsOf(anchors: AnchorLogs): Promise<ReadonlyMap<string, AuditAnchor>> {
+/**
+ * The newest anchor of each writer, signed or not.
+ *
+ * @param onUnreadable told which file of anchors can't be read to its end, and why; absent: that is thrown
+ */
+export async function anchorsOf(
+  anchors: AnchorLogs,
+  onUnreadable?: (who: string, why: string) => void,
+): Promise<ReadonlyMap<string, AuditAnchor>> {
   const newest = new Map<string, AuditAnchor>();
   for (const who of await anchors.writers()) {
-    for await (const { record } of anchors.log(who).read(1)) {
-      if (record.seq > (newest.get(record.writer)?.seq ?? 0)) newest.set(record.writer, record);
+    try {
+      for await (const { record } of anchors.log(who).read(1)) {
+        if (record.seq > (newest.get(record.writer)?.seq ?? 0)) newest.set(record.writer, record);
+      }
+    } catch (error) {
+      if (!onUnreadable) throw error;
+      onUnreadable(who, error instanceof Error ? error.message : String(error));
     }
   }
   return newest;

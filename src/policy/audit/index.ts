@@ -3,7 +3,7 @@
  * changes the world happens. Nothing here knows where records are kept: it is given a log.
  */
 export type { AuditAnchor } from './anchor.ts';
-export type { AnchorLogs, AuditLogs } from './audit-logs.ts';
+export { type AnchorLogs, type AuditLogs, anchorsOf } from './audit-logs.ts';
 export type { AuditEntry, AuditedCall, AuditedEnd, AuditHead, AuditRecord } from './audit-record.ts';
 export {
   type AuditRecorder,
@@ -15,3 +15,4 @@ export { type AuditHeads, auditHeads, readHeads } from './heads.ts';
 export { type Pruned, type PruneReport, pruneAudit } from './prune-audit.ts';
 export { type AuditFilter, type AuditRow, readAudit } from './read-audit.ts';
 export { type AuditProblem, type AuditVerification, type VerifiedWriter, verifyAudit } from './verify-audit.ts';
+export { type AuditOpener, type WriterState, writerState } from './writer-state.ts';

@@ -1,9 +1,8 @@
 import { isSigned, signedAnchor } from './anchor.ts';
 import { type AnchorLogs, type AuditLogs, anchorsOf } from './audit-logs.ts';
-import type { AuditEntry, AuditRecord } from './audit-record.ts';
+import type { AuditRecord } from './audit-record.ts';
 import { breakAt, headOf, startOf } from './chain.ts';
-
-type Opened = Extract<AuditEntry, { readonly type: 'opened' }>;
+import { type AuditOpener, openerIn } from './writer-state.ts';
 
 export interface PruneOptions {
   readonly logs: AuditLogs;
@@ -14,7 +13,7 @@ export interface PruneOptions {
   /** Records from before this moment go, Unix milliseconds. */
   readonly before: number;
   /** Whether the process that opened a chain may still be writing it. */
-  isRunning(opened: Opened): boolean;
+  isRunning(opened: AuditOpener): boolean;
   /** Only say what would be removed. */
   readonly dryRun?: boolean;
 }
@@ -47,15 +46,16 @@ export async function pruneAudit(options: PruneOptions): Promise<PruneReport> {
       broken.push(writer);
       continue;
     }
-    const found = await oldPart(writer, anchor ?? startOf(writer), options);
+    const found = await oldPart(writer, anchor ?? startOf(writer), anchor?.opened, options);
     if (found === 'broken') broken.push(writer);
     else if (found !== undefined) {
-      const { last } = found;
+      const { last, opened } = found;
       const records = last.seq - (anchor?.seq ?? 0);
       pruned.push({ writer, upTo: last.seq, records });
       if (options.dryRun) continue;
-      const before = { v: 1, ...headOf(last), records: last.seq, prunedAt: Date.now() } as const;
-      await options.anchors.log(options.writer).append([signedAnchor(before, options.key)], true);
+      const stands = { records: last.seq, prunedAt: Date.now(), ...(opened && { opened }) };
+      const before = signedAnchor({ v: 1, ...headOf(last), ...stands }, options.key);
+      await options.anchors.log(options.writer).append([before], true);
       await options.logs.drop(writer, last.seq);
     }
   }
@@ -66,17 +66,18 @@ export async function pruneAudit(options: PruneOptions): Promise<PruneReport> {
 async function oldPart(
   writer: string,
   start: ReturnType<typeof startOf>,
+  known: AuditOpener | undefined,
   { logs, before, isRunning }: PruneOptions,
-): Promise<{ readonly last: AuditRecord } | 'broken' | undefined> {
-  const segments = await logs.segments(writer);
-  const ends = new Set(segments.map(({ last }) => last));
-  const end = segments.at(-1)?.last ?? 0;
+): Promise<{ readonly last: AuditRecord; readonly opened: AuditOpener | undefined } | 'broken' | undefined> {
   let found: AuditRecord | undefined;
-  let opened: Opened | undefined;
+  let opened = known;
   let head = { writer, seq: start.seq, hash: start.hash, at: start.at };
   try {
+    const segments = await logs.segments(writer);
+    const ends = new Set(segments.map(({ last }) => last));
+    const end = segments.at(-1)?.last ?? 0;
     for await (const { seq, record } of logs.log(writer).read(1)) {
-      if (record.type === 'opened') opened = record;
+      opened ??= openerIn(record);
       if (seq <= start.seq) continue;
       if (breakAt(head, record) !== undefined) return 'broken';
       if (record.at >= before) break;
@@ -87,5 +88,5 @@ async function oldPart(
   } catch {
     return 'broken';
   }
-  return found && { last: found };
+  return found && { last: found, opened };
 }

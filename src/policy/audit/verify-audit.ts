@@ -10,6 +10,7 @@ export interface AuditProblem {
     | 'head_missing'
     | 'head_differs'
     | 'anchor_not_signed'
+    | 'anchor_unreadable'
     | 'records_lost';
   readonly writer: string;
   readonly seq: number;
@@ -51,8 +52,10 @@ export interface VerifyOptions {
  * @returns everything that was found; nothing is thrown for what is wrong with a chain
  */
 export async function verifyAudit(options: VerifyOptions): Promise<AuditVerification> {
-  const anchors = await anchorsOf(options.anchors);
   const problems: AuditProblem[] = [];
+  const anchors = await anchorsOf(options.anchors, (writer, why) => {
+    problems.push({ code: 'anchor_unreadable', writer, seq: 0, text: `Anchors that it wrote can't be read: ${why}` });
+  });
   const writers: VerifiedWriter[] = [];
   const there = await options.logs.writers();
   const heads = new Map<string, AuditHead[]>();
@@ -120,6 +123,17 @@ async function verifyWriter(
       `Record ${seq} was there when the heads were exported, and is not, or can't be reached.`,
     );
   }
-  const torn = (await logs.segments(writer)).reduce((bytes, segment) => bytes + segment.torn, 0);
+  const torn = await tornBytes(logs, writer, (why) =>
+    problem('record_unreadable', head.seq + 1, `Its files can't be read: ${why}`),
+  );
   return { writer, records, pruned: isAnchored ? anchor.records : 0, head: head.seq === 0 ? null : head, closed, torn };
+}
+
+async function tornBytes(logs: AuditLogs, writer: string, onUnreadable: (why: string) => void): Promise<number> {
+  try {
+    return (await logs.segments(writer)).reduce((bytes, segment) => bytes + segment.torn, 0);
+  } catch (error) {
+    onUnreadable(error instanceof Error ? error.message : String(error));
+    return 0;
+  }
 }
