@@ -2,7 +2,7 @@
  * Rule of this file: calls of one reply don't depend on each other. One that fails, is denied or is answered here leaves
  * its siblings as they are; only a stop of the run, or a limit, keeps a call from being run.
  */
-import type { LoopEvent, Outcome } from '../contracts/index.ts';
+import type { CallOrigin, LoopEvent, Outcome } from '../contracts/index.ts';
 import { canonicalJson, outcomeToToolResult, rawFrom } from '../tools/index.ts';
 import { askedOf } from './ask-user.ts';
 import type { TriedCall } from './events.ts';
@@ -11,7 +11,7 @@ import { reached } from './limits.ts';
 import { invalidInput, type PendingCall } from './reply.ts';
 import { request } from './request.ts';
 import { askedResult, emptyQuestionResult, invalidInputResult, toolsetResult } from './results.ts';
-import type { Ending, LoopState } from './state.ts';
+import type { Ending, LoopState, LoopTool } from './state.ts';
 import { summary } from './summary.ts';
 import { answerCall, unanswered } from './transcript.ts';
 
@@ -44,22 +44,36 @@ function onQuestion(state: LoopState, call: PendingCall): LoopState {
   return { ...now, question: `${now.question}\n${asked.question}`, options: [] };
 }
 
-/** Read-only calls that stand together run together; any other runs alone. The next begin when these are back. */
+/** Calls of tools that run side by side do so where they stand together; any other runs alone. The next begin when these are back. */
 function goOn(state: LoopState, at: number): Next {
   if (state.running.length > 0) return still(state);
   const [first] = state.todo;
   if (first === undefined) return afterCalls(state, at);
-  const isRead = (call: PendingCall) => state.tools.some((tool) => tool.name === call.name && tool.effect === 'read');
+  const together = (call: PendingCall) => state.tools.some((tool) => tool.name === call.name && isSideBySide(tool));
   let many = 1;
-  if (isRead(first)) {
-    const other = state.todo.findIndex((call) => !isRead(call));
+  if (together(first)) {
+    const other = state.todo.findIndex((call) => !together(call));
     many = Math.min(other === -1 ? state.todo.length : other, Math.max(1, state.config.parallel));
   }
   const running = state.todo.slice(0, many);
   return {
     state: { ...state, running, todo: state.todo.slice(many), calls: state.calls + running.length },
-    effects: running.map(({ id, name, input }) => ({ type: 'call', callId: id, name, args: rawFrom(input) })),
+    effects: running.map(({ id, name, input, ...call }) => ({
+      type: 'call',
+      callId: id,
+      name,
+      args: rawFrom(input),
+      ...originOf(call),
+    })),
   };
+}
+
+function isSideBySide({ effect, sideBySide }: LoopTool): boolean {
+  return sideBySide ?? effect === 'read';
+}
+
+function originOf({ toolset, caller }: CallOrigin): CallOrigin {
+  return { ...(toolset !== undefined && { toolset }), ...(caller !== undefined && { caller }) };
 }
 
 /** A call came back. */

@@ -1,4 +1,4 @@
-import type { Decision, Json, Outcome, RawJson } from '../contracts/index.ts';
+import type { CallOrigin, Decision, Json, Outcome, RawJson } from '../contracts/index.ts';
 
 /**
  * How a run can end.
@@ -89,7 +89,7 @@ export type RunEvent =
   /** A hook has something to say to whoever watches, or failed. */
   | { readonly type: 'hook'; readonly text: string }
   /** A call is on its way to the dispatcher. */
-  | { readonly type: 'call'; readonly callId: string; readonly name: string; readonly args: Json }
+  | ({ readonly type: 'call'; readonly callId: string; readonly name: string; readonly args: Json } & CallOrigin)
   /** A call needs someone's word before it runs. */
   | {
       readonly type: 'asked';

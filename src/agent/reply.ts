@@ -1,15 +1,13 @@
-import type { Json, JsonObject } from '../contracts/index.ts';
+import type { CallOrigin, Json, JsonObject } from '../contracts/index.ts';
 import { isBlank, isBlock, isObject } from './blocks.ts';
 
 /** A `tool_use` block that waits for its answer. */
-export interface PendingCall {
+export interface PendingCall extends CallOrigin {
   /** As it stands in the transcript: the model's own, unless that couldn't be repeated. */
   readonly id: string;
   /** As the model wrote it. */
   readonly name: string;
   readonly input: JsonObject;
-  /** Named when the call is of a toolset's member. */
-  readonly toolset?: string;
 }
 
 interface SoundReply {
@@ -50,6 +48,7 @@ export function soundReply(content: readonly Json[], taken: ReadonlySet<string>)
       name,
       input,
       ...(typeof block.toolset_name === 'string' && { toolset: block.toolset_name }),
+      ...(isObject(block.caller) && { caller: block.caller }),
     });
   }
   return { content: kept, calls };

@@ -1,35 +1,47 @@
-import type { Json } from '../contracts/index.ts';
+import type { JsonObject } from '../contracts/index.ts';
 import { finish, type Next } from './finish.ts';
 import { type Reached, reachedLimit } from './limits.ts';
+import { choicePart } from './request-choice.ts';
+import { toolsPart } from './request-tools.ts';
 import type { LoopState } from './state.ts';
 import { addNote } from './transcript.ts';
 
+/**
+ * What one feature adds to the body of a request: pure, each in a file of its own. It sees the state as it will be
+ * once the request is out, and leaves alone what it doesn't know.
+ */
+export type RequestPart = (state: LoopState, body: JsonObject) => JsonObject;
+
+/** In this order; a later one sees what the earlier ones made. */
+const PARTS: readonly RequestPart[] = [toolsPart, choicePart];
+
 /** The next request, unless a limit forbids it. */
 export function request(state: LoopState, at: number): Next {
-  const { config, transcript } = state;
   const limit = limitReached(state, at);
   if (limit !== null) return finish(state, { how: 'limit', reason: limit.limit, message: limit.message });
-  // While the provider's own calls are under way, and for a reply that is sent back, the tools stay as they were.
-  const mayChange = transcript.unfinished.length === 0 && state.pauses === 0;
-  const tools = mayChange ? [...state.tools, ...state.addedTools] : state.tools;
-  const noted = mayChange && transcript.state === 'ready' ? state.notes.reduce(addNote, transcript) : transcript;
-  const body: Json = {
-    max_tokens: state.cut === null ? config.maxTokens : config.maxTokensRetry,
+  const now: LoopState = { ...withNews(state), waitingFor: 'model' };
+  const { config } = now;
+  const body: JsonObject = {
+    max_tokens: now.cut === null ? config.maxTokens : config.maxTokensRetry,
     ...(config.system !== undefined && { system: config.system }),
-    messages: [...noted.messages],
-    ...(tools.length > 0 && { tools: tools.map((tool) => tool.entry) }),
-    ...(config.toolChoice !== undefined && state.turns === 0 && tools.length > 0 && { tool_choice: config.toolChoice }),
+    messages: [...now.transcript.messages],
   };
+  return { state: now, effects: [{ type: 'model', request: PARTS.reduce((made, part) => part(now, made), body) }] };
+}
+
+/**
+ * Takes up notes, and tools that have come. While the provider's own calls are under way, and for a reply that is sent
+ * back, all stays as it was.
+ */
+function withNews(state: LoopState): LoopState {
+  const { transcript } = state;
+  if (transcript.state !== 'ready' || transcript.unfinished.length > 0 || state.pauses > 0) return state;
   return {
-    state: {
-      ...state,
-      tools,
-      transcript: noted,
-      addedTools: mayChange ? [] : state.addedTools,
-      notes: mayChange ? [] : state.notes,
-      waitingFor: 'model',
-    },
-    effects: [{ type: 'model', request: body }],
+    ...state,
+    tools: state.addedTools.length === 0 ? state.tools : [...state.tools, ...state.addedTools],
+    transcript: state.notes.reduce(addNote, transcript),
+    addedTools: [],
+    notes: [],
   };
 }
 

@@ -1,7 +1,21 @@
 import { describe, expect, test } from 'vitest';
-import type { Json, Outcome } from '../contracts/index.ts';
+import type { Json, LoopEvent, Outcome } from '../contracts/index.ts';
 import { rawFrom } from '../tools/index.ts';
-import { calls, drain, failedOutcome, gate, ok, reply, resultsOf, says, script, start, toolUse } from './fixtures.ts';
+import {
+  calls,
+  config,
+  drain,
+  failedOutcome,
+  gate,
+  loopTool,
+  ok,
+  reply,
+  resultsOf,
+  says,
+  script,
+  start,
+  toolUse,
+} from './fixtures.ts';
 import { readMessages } from './read-messages.ts';
 
 describe('calls', () => {
@@ -18,6 +32,36 @@ describe('calls', () => {
     });
     await run.result;
     expect(seen).toEqual([['read_0', 'look_1'], ['read_0', 'look_1'], ['write_2'], ['write_3'], ['read_4']]);
+  });
+
+  test('of a tool that says so run side by side though they write, and one that says not to runs alone', async () => {
+    const running = new Set<string>();
+    const seen: string[][] = [];
+    const tools = [
+      { ...loopTool('write'), sideBySide: true },
+      { ...loopTool('read', 'read'), sideBySide: false },
+    ];
+    const model = script(calls('write', 'write', 'read', 'read'), says('Done.'));
+    const call = async ({ ctx }: { ctx: { callId: string } }) => {
+      running.add(ctx.callId);
+      await new Promise((resolve) => setImmediate(resolve));
+      seen.push([...running]);
+      await new Promise((resolve) => setImmediate(resolve));
+      running.delete(ctx.callId);
+      return ok('x');
+    };
+    await start(model, call, { config: config({}, { tools }) }).result;
+    expect(seen).toEqual([['write_0', 'write_1'], ['write_0', 'write_1'], ['read_2'], ['read_3']]);
+  });
+
+  test('say in the run and in its journal which code of the provider made them', async () => {
+    const caller = { type: 'code_execution_20260120', tool_id: 'srvtoolu_1' };
+    const journal: LoopEvent[] = [];
+    const model = script(reply([{ ...toolUse('a', 'read'), caller }], 'tool_use'), says('Done.'));
+    const run = start(model, async () => ok('x'), { onEvent: (event) => journal.push(event) });
+    const events = await drain(run);
+    expect(events.find((event) => event.type === 'call')).toMatchObject({ callId: 'a', caller });
+    expect(journal.find((event) => event.type === 'intent')).toMatchObject({ callId: 'a', caller });
   });
 
   test('have their results in source order in one user message, whichever comes back first', async () => {

@@ -1,6 +1,7 @@
 import type { Asker, AskReply, Json, LoopEvent } from '../contracts/index.ts';
 import { EventStream } from './event-stream.ts';
-import type { Handoff, RunEvent, RunResult } from './events.ts';
+import type { RunEvent, RunResult } from './events.ts';
+import { handoff } from './handoff.ts';
 import { Shell, type ShellOptions } from './shell.ts';
 import type { LoopState } from './state.ts';
 
@@ -120,19 +121,6 @@ function runResult(state: LoopState, conversation: string): RunResult {
   if (end.how !== 'failed') return base;
   const error = { code: end.reason, message: end.message, ...(end.hint !== undefined && { hint: end.hint }) };
   return { ...base, error };
-}
-
-function handoff(state: LoopState, reason: string, message: string): Handoff {
-  return {
-    reason,
-    message,
-    tried: state.tried,
-    pending: [
-      ...state.left.map(({ id, name, input }) => ({ kind: 'call' as const, callId: id, name, args: input })),
-      ...state.parked.map((parked) => ({ kind: 'approval' as const, ...parked })),
-    ],
-    text: state.text,
-  };
 }
 
 /** Lets the run's readers see each question and its answer. */

@@ -12,11 +12,12 @@ import type {
   Model,
   Outcome,
 } from '../contracts/index.ts';
-import { isBridleError } from '../tools/index.ts';
 import type { AfterCall, EndedCall } from './agent-hooks.ts';
 import { contentBlocks, isBlock, isObject } from './blocks.ts';
+import { deltaText } from './deltas.ts';
 import type { RunEvent } from './events.ts';
 import { reached } from './limits.ts';
+import { abandoned, brokeOff, modelFault, whyStopped, words } from './shell-faults.ts';
 import type { LoopState, LoopTool } from './state.ts';
 import { step } from './step.ts';
 
@@ -209,7 +210,7 @@ export class Shell {
       this.asking = null;
       this.hear(reply.message, reply.stopReason, reply.usage, hadText);
     } catch (error) {
-      this.modelFailed(controller, describe(error, this.options.model.id));
+      this.modelFailed(controller, modelFault(error, this.options.model.id));
     } finally {
       silence.stop();
     }
@@ -235,13 +236,13 @@ export class Shell {
   }
 
   private async call(effect: Extract<LoopEffect, { type: 'call' }>): Promise<void> {
-    const { callId, name, args } = effect;
+    const { type: _, callId, name, args, ...origin } = effect;
     const { options } = this;
     const controller = new AbortController();
     this.calls.set(callId, { name, controller, startedAt: options.now() });
     if (this.stopped !== null) controller.abort(this.stopped);
-    this.feed({ v: 1, at: options.now(), type: 'intent', callId, name, args: args.parse() });
-    options.emit({ type: 'call', callId, name, args: args.parse() });
+    this.feed({ v: 1, at: options.now(), type: 'intent', callId, name, args: args.parse(), ...origin });
+    options.emit({ type: 'call', callId, name, args: args.parse(), ...origin });
     try {
       await Promise.resolve();
       const outcome = await options.dispatcher.call({
@@ -266,7 +267,7 @@ export class Shell {
       if (said?.stop !== undefined) this.abort(said.stop);
     } catch (error) {
       // The contract says that a dispatcher never throws; one that does must not hang the run.
-      this.settle(callId, failed(`The call broke off: ${words(error)}`, 'unknown'));
+      this.settle(callId, brokeOff(error));
     }
   }
 
@@ -279,7 +280,7 @@ export class Shell {
     const { tools = [], note = null } = quietly(() => this.options.news()) ?? {};
     if (tools.length > 0 || note !== null) {
       const detail = {
-        tools: tools.map(({ name, entry, effect }) => ({ name, entry, effect })),
+        tools: tools.map((tool) => ({ ...tool })),
         ...(note !== null && { note }),
       };
       this.feed({ v: 1, at, type: 'edit', detail });
@@ -317,49 +318,6 @@ export class Shell {
     };
   }
 }
-
-function deltaText(event: Json): string {
-  if (!isObject(event) || event.type !== 'content_block_delta' || !isObject(event.delta)) return '';
-  return event.delta.type === 'text_delta' && typeof event.delta.text === 'string' ? event.delta.text : '';
-}
-
-function describe(error: unknown, model: string): { code: string; message: string; hint?: string } {
-  if (isBridleError(error)) {
-    return { code: error.code, message: error.message, ...(error.hint !== undefined && { hint: error.hint }) };
-  }
-  return {
-    code: 'model_failed',
-    message: `The model "${model}" could not answer: ${words(error)}`,
-    hint: 'Check its name, its address and its key, and that it can be reached from here.',
-  };
-}
-
-function words(error: unknown): string {
-  const text = error instanceof Error ? error.message || error.name : String(error);
-  return /[.!?]$/.test(text) ? text : `${text}.`;
-}
-
-function whyStopped(event: LoopEvent): string {
-  return event.type === 'limit' ? 'the run reached its time limit' : 'the run was stopped';
-}
-
-function abandoned(graceMs: number): Outcome {
-  const message =
-    `The call was cancelled and did not come back within ${graceMs} ms. ` +
-    'It had been started, and whether it took effect is not known.';
-  return { kind: 'cancelled', failure: { ...unknownFailure, message } };
-}
-
-function failed(message: string, executed: 'unknown'): Outcome {
-  return { kind: 'failed', failure: { ...unknownFailure, message, executed } };
-}
-
-const unknownFailure = {
-  category: 'transient',
-  retryable: false,
-  executed: 'unknown',
-  attempts: [],
-} as const;
 
 /** Whatever a callback of the caller throws is the caller's; the run goes on. */
 function quietly<T>(act: () => T): T | undefined {

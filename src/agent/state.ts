@@ -11,6 +11,8 @@ export interface LoopTool {
   /** The Messages API's tool entry. */
   readonly entry: Json;
   readonly effect: Effect;
+  /** Whether calls of it may run beside others that may; default: those of a tool that only reads. */
+  readonly sideBySide?: boolean;
 }
 
 /** What is fixed for a run. */
@@ -23,7 +25,7 @@ export interface LoopConfig {
   readonly maxTokensRetry: number;
   /** For the first request only: a choice that holds on every turn would never let the run end. */
   readonly toolChoice?: Json;
-  /** Most read-only calls that run side by side. */
+  /** Most calls that run side by side. */
   readonly parallel: number;
   /** Name of the tool whose call is a question to the user, when there is one. */
   readonly askTool?: string;

@@ -138,7 +138,8 @@ function onEdit(state: LoopState, detail: Json): LoopState {
 function readTool(value: Json): LoopTool[] {
   if (!isObject(value) || typeof value.name !== 'string' || value.entry === undefined) return [];
   const effect = value.effect === 'read' || value.effect === 'idempotent' ? value.effect : 'write';
-  return [{ name: value.name, entry: value.entry, effect }];
+  const sideBySide = typeof value.sideBySide === 'boolean' ? { sideBySide: value.sideBySide } : {};
+  return [{ name: value.name, entry: value.entry, effect, ...sideBySide }];
 }
 
 /** A reply may say outside its text that it is a question: `bridle: {asked: true}` beside the Messages API's fields. */

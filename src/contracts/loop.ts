@@ -25,6 +25,14 @@ export interface Model {
   ): Promise<ModelReply>;
 }
 
+/** What else a `tool_use` block says of its call, as it says it. */
+export interface CallOrigin {
+  /** `toolset_name`: the provider-defined toolset whose member is called. */
+  readonly toolset?: string;
+  /** `caller`: absent or `{type: 'direct'}` for the model itself, else the provider's container that runs its code. */
+  readonly caller?: Json;
+}
+
 /** The event log is the journal, the run record, the cassette's spine and what diagnosis reads. `at`: Unix ms. */
 export type LoopEvent = {
   readonly v: 1;
@@ -32,14 +40,14 @@ export type LoopEvent = {
 } /** `note`: what the harness itself has to say with it. */ & (
   | { readonly type: 'input'; readonly content: Json; readonly note?: string }
   | { readonly type: 'model'; readonly message: Json; readonly stopReason: string; readonly usage: Json }
-  | { readonly type: 'intent'; readonly callId: string; readonly name: string; readonly args: Json }
+  | ({ readonly type: 'intent'; readonly callId: string; readonly name: string; readonly args: Json } & CallOrigin)
   | { readonly type: 'outcome'; readonly callId: string; readonly outcome: Outcome }
   | { readonly type: 'limit' | 'abort' | 'edit'; readonly detail: Json }
 );
 
 export type LoopEffect =
   | { readonly type: 'model'; readonly request: Json }
-  | { readonly type: 'call'; readonly callId: string; readonly name: string; readonly args: RawJson }
+  | ({ readonly type: 'call'; readonly callId: string; readonly name: string; readonly args: RawJson } & CallOrigin)
   | { readonly type: 'end'; readonly how: string };
 
 /** The loop is a fold. */

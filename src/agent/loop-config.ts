@@ -1,0 +1,32 @@
+import type { Model } from '../contracts/index.ts';
+import { costOf, modelFacts } from '../models/index.ts';
+import type { AgentOptions, RunOptions } from './agent-options.ts';
+import { ASK_USER } from './ask-user.ts';
+import { effectiveLimits } from './limits.ts';
+import type { LoopConfig, LoopTool } from './state.ts';
+import { systemPrompt, UNTRUSTED_CONTENT_NOTICE } from './system-prompt.ts';
+
+/** What is fixed for a run: the agent's options, this run's over them, and what is known of the model. One line each. */
+export function loopConfig(
+  options: AgentOptions,
+  runOptions: RunOptions,
+  model: Model,
+  tools: readonly LoopTool[],
+): LoopConfig {
+  const notice = options.untrustedContentNotice ?? UNTRUSTED_CONTENT_NOTICE;
+  const mostOut = modelFacts(model.id)?.maxOutput ?? Number.POSITIVE_INFINITY;
+  const maxTokens = options.maxTokens ?? Math.min(8_192, mostOut);
+  const system = systemPrompt(options.system, options.sourceNotes?.() ?? '', notice);
+  const toolChoice = runOptions.toolChoice ?? options.toolChoice;
+  return {
+    tools,
+    limits: effectiveLimits({ ...options.limits, ...runOptions.limits }),
+    maxTokens,
+    maxTokensRetry: options.maxTokensRetry ?? Math.min(maxTokens * 4, mostOut),
+    parallel: options.parallel ?? 8,
+    costOf: (usage) => costOf(model.id, usage),
+    ...(system !== undefined && { system }),
+    ...(toolChoice !== undefined && { toolChoice: { ...toolChoice } }),
+    ...(options.askUser === true && { askTool: ASK_USER }),
+  };
+}

@@ -1,0 +1,205 @@
+import { type CatalogHandle, recordList } from '../catalog/index.ts';
+import type { Asker, Found, IdempotencyLedger, Identity, Json, Model, Policy } from '../contracts/index.ts';
+import { allRecorders, createDispatcher, type createResultStore, refuseAsker } from '../dispatch/index.ts';
+import { BridleError, isBridleError } from '../tools/index.ts';
+import { checkInput, checkLimits, checkNames, checkToolChoice } from './agent-checks.ts';
+import type { AgentHooks } from './agent-hooks.ts';
+import type { AgentOptions, RunOptions } from './agent-options.ts';
+import { ASK_USER, askUserTool } from './ask-user.ts';
+import type { RunEvent, RunResult } from './events.ts';
+import { loopConfig } from './loop-config.ts';
+import { cachedLoopTool } from './loop-tools.ts';
+import { OriginBook, tracingDispatcher } from './origin-book.ts';
+import { readinessNews, type Told, visibleSources } from './readiness.ts';
+import { readMessages } from './read-messages.ts';
+import { failedRun, type Run, startRun } from './run.ts';
+import { initialState, type LoopTool } from './state.ts';
+
+/** What all runs of an agent share. */
+export interface AgentParts {
+  readonly options: AgentOptions;
+  readonly model: Model;
+  readonly who: Identity;
+  readonly policy: Policy;
+  readonly catalog: CatalogHandle;
+  readonly hooks: AgentHooks;
+  /** Reads on in results that were cut. */
+  readonly reader: Found;
+  readonly results: ReturnType<typeof createResultStore>;
+  readonly idempotency: IdempotencyLedger;
+  isClosed(): boolean;
+}
+
+/** Starts a run: `hookNotes` is what hooks said of its input. Whatever goes wrong is the run's end. */
+export type BeginRun = (
+  input: string | Json[],
+  runOptions: RunOptions,
+  conversation: string,
+  hookNotes?: readonly string[],
+) => Run;
+
+const HOW_TO_ALLOW =
+  "pass permissions: { allow: ['{rule}'] } to createAgent, or give it an asker that can put the question to a person";
+
+/** How long a call's end waits for a list of tools that the call changed, in milliseconds. */
+const SETTLE_MS = 5_000;
+
+/**
+ * What starts an agent's runs. Checks the agent's own options first.
+ *
+ * @throws BridleError `tool_name_taken`, `tool_choice_unknown`
+ */
+export function runStarter(parts: AgentParts): BeginRun {
+  const { options, model, who, policy, catalog, hooks, reader, results, idempotency } = parts;
+  const reserved = [reader.tool.ref.name, ...(options.askUser === true ? [ASK_USER] : [])];
+  checkNames(catalog.list(who), reserved);
+  const loopTool = cachedLoopTool();
+  const listed = (): LoopTool[] => [
+    // One that comes later under a name of ours is left out: nobody is there any more to be told.
+    ...catalog
+      .list(who)
+      .filter(({ ref }) => !reserved.includes(ref.name))
+      .map(loopTool),
+    ...(options.askUser === true ? [askUserTool()] : []),
+  ];
+  checkToolChoice(options.toolChoice, listed());
+  /** Conversations in which a result was cut: only these need the tool that reads on. */
+  const cutIn = new Set<string>();
+  /** By conversation, what its model knows of servers that weren't there. */
+  const toldIn = new Map<string, Told>();
+  const toolsIn = (conversation: string) => [...listed(), ...(cutIn.has(conversation) ? [loopTool(reader.tool)] : [])];
+  const newsOf = (conversation: string): string | null => {
+    const sources = visibleSources(catalog.readiness(), policy, who);
+    const { told, note } = readinessNews(toldIn.get(conversation) ?? new Map(), sources);
+    if (told.size > 0) toldIn.set(conversation, told);
+    else toldIn.delete(conversation);
+    return note;
+  };
+  const noticing: typeof results = {
+    keep(owner, text) {
+      cutIn.add(owner.conversation);
+      return results.keep(owner, text);
+    },
+    read: (owner, handle) => results.read(owner, handle),
+  };
+  const find = (name: string) => catalog.find(name) ?? (name === reader.tool.ref.name ? reader : undefined);
+  const asker = options.asker ?? refuseAsker(HOW_TO_ALLOW);
+
+  return (input, runOptions, conversation, hookNotes = []) => {
+    const before = runOptions.messages ?? [];
+    try {
+      if (parts.isClosed())
+        throw new BridleError('agent_closed', `The agent "${who.agent}" is closed.`, { hint: MAKE_ANOTHER });
+      const transcript = readMessages(before);
+      if ('problem' in transcript) {
+        throw new BridleError('messages_invalid', `This conversation can't be continued: ${transcript.problem}.`, {
+          hint: "Pass the messages of an earlier result as they are, or leave 'messages' out to begin anew.",
+        });
+      }
+      checkInput(input, before);
+      checkLimits({ ...options.limits, ...runOptions.limits }, model);
+      const tools = toolsIn(conversation);
+      checkToolChoice(runOptions.toolChoice ?? options.toolChoice, tools);
+      const trace = runOptions.trace ?? options.trace;
+      const recorder = allRecorders(options.recorder, trace);
+      let seen = '';
+      const tellList = () => recordList(recorder, { catalog, policy }, who, () => catalog.list(who));
+      tellList();
+      const follower = recorder.run?.({ conversation, who, model: model.id, at: Date.now() });
+      const known = new Set(tools.map((tool) => tool.name));
+      const note = newsOf(conversation);
+      return startRun({
+        state: initialState(loopConfig(options, runOptions, model, tools), transcript),
+        model,
+        dispatcher: (watch: (asker: Asker) => Asker) =>
+          tracingDispatcher(
+            createDispatcher({
+              find,
+              policy,
+              asker: watch(asker),
+              recorder,
+              results: noticing,
+              idempotency,
+              ...(options.callLimits !== undefined && { limits: options.callLimits }),
+            }),
+            bookOf(new OriginBook(find, reader.tool.ref.name), options.system, before, input),
+          ),
+        who,
+        conversation,
+        content: input,
+        signal: runOptions.signal,
+        idleMs: options.callLimits?.idleMs ?? 120_000,
+        hardMs: options.callLimits?.hardMs ?? 600_000,
+        modelIdleMs: options.modelIdleMs ?? 600_000,
+        graceMs: options.graceMs ?? 5_000,
+        now: Date.now,
+        input: hooks.answering(conversation, options.input),
+        after: (call, signal) => hooks.after({ ...call, conversation, tool: find(call.name)?.tool }, signal),
+        settled: () => catalog.settle(SETTLE_MS),
+        notes: [...hookNotes, ...(note === null ? [] : [note])],
+        news: () => {
+          const note = newsOf(conversation);
+          const version = `${catalog.version} ${cutIn.has(conversation)}`;
+          if (version === seen) return { tools: [], note };
+          if (seen !== '') tellList();
+          seen = version;
+          const fresh = toolsIn(conversation).filter((tool) => !known.has(tool.name));
+          for (const tool of fresh) known.add(tool.name);
+          return { tools: fresh, note };
+        },
+        onProgress: (event: RunEvent) => {
+          options.onProgress?.(event);
+          runOptions.onProgress?.(event);
+        },
+        onEvent: (event) => {
+          follower?.event(event);
+          trace?.event(event);
+        },
+        onEnd: (result) => {
+          const detail = endDetail(result);
+          follower?.end(result.end, detail);
+          trace?.end(result.end, detail);
+        },
+      });
+    } catch (error) {
+      return failedRun(errorOf(error), before, conversation);
+    }
+  };
+}
+
+const MAKE_ANOTHER = 'Make another one with createAgent.';
+
+/** What is known of the conversation as the run begins. */
+function bookOf(
+  book: OriginBook,
+  system: string | undefined,
+  before: readonly Json[],
+  input: string | Json[],
+): OriginBook {
+  if (system !== undefined) book.addContext(system);
+  book.addMessages(before);
+  book.addInput(input);
+  return book;
+}
+
+function endDetail(result: RunResult): Json {
+  const { usage, turns, calls, error } = result;
+  return {
+    text: result.text,
+    turns,
+    calls,
+    usage: { ...usage },
+    ...(error !== undefined && { error: { ...error } }),
+    ...(result.handoff !== undefined && {
+      limit: { reason: result.handoff.reason, message: result.handoff.message },
+    }),
+  };
+}
+
+/** What a failure before the run's first event is told as. */
+export function errorOf(error: unknown): NonNullable<RunResult['error']> {
+  if (isBridleError(error)) {
+    return { code: error.code, message: error.message, ...(error.hint !== undefined && { hint: error.hint }) };
+  }
+  return { code: 'run_not_started', message: error instanceof Error ? error.message : String(error) };
+}
