@@ -21,6 +21,7 @@ export function auditShown(row: AuditRow): string {
     ['effect', call.effect],
     ['arguments', call.args === undefined ? undefined : JSON.stringify(call.args)],
     ['digest', call.argsDigest],
+    ['proposed', call.proposed && JSON.stringify(call.proposed.args ?? call.proposed.argsDigest)],
     ['facts', call.facts === undefined ? call.factsDigest : JSON.stringify(call.facts)],
     ['origins', call.origins && originsText(call.origins)],
     ['labels', call.labels?.join(', ')],

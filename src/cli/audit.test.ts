@@ -89,7 +89,11 @@ test('show tells that a call was given the end of an earlier one', async () => {
 });
 
 test('show tells everything of a call, and no secret', async () => {
-  await written('w1', { asked: { answer: 'allow', by: 'ada', approval: 'p7' }, labels: ['untrusted-content'] });
+  await written('w1', {
+    proposed: { amount: 900 },
+    asked: { answer: 'allow', by: 'ada', approval: 'p7' },
+    labels: ['untrusted-content'],
+  });
   const { stdout } = await bridle('show', 'a1');
   for (const text of [
     'main via terminal',
@@ -97,6 +101,7 @@ test('show tells everything of a call, and no secret', async () => {
     'allowed by ada (approval p7)',
     'untrusted-content',
     '"amount":5',
+    '"amount":900',
     'p1',
   ])
     expect(stdout).toContain(text);

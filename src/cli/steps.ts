@@ -107,6 +107,7 @@ export function stepPrinter(
     if (call.asked && call.asked.answer !== 'parked') {
       line(style.dim(`  ${call.asked.answer === 'allow' ? 'allowed' : 'denied'} by ${printable(call.asked.by)}`));
     }
+    if (call.proposed !== undefined) line(style.dim(`  with other arguments: ${shown(JSON.stringify(call.args), 24)}`));
     const ok = call.outcome.kind === 'ok' && !call.outcome.isError;
     const mark = ok ? style.green('←') : style.red('✗');
     const how = `${outcomeLabel(call.outcome)} in ${call.ms} ms: `;

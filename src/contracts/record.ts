@@ -13,6 +13,8 @@ export interface IntentRecord {
   readonly ref: ToolRef;
   readonly effect: 'read' | 'idempotent' | 'write';
   readonly args: Json;
+  /** As they were proposed, where a hook or whoever was asked changed them: `args` are those that count. */
+  readonly proposed?: Json;
   /** Of a view's call it covers what is sent on as well. */
   readonly argsDigest: string;
   /** For a call of a view: the tool behind it, and what that one gets. */
@@ -39,6 +41,8 @@ export interface CallOutcomeRecord {
   readonly name: string;
   readonly ref?: ToolRef;
   readonly args: Json;
+  /** As they were proposed, where a hook or whoever was asked changed them: `args` are those that count. */
+  readonly proposed?: Json;
   readonly behind?: BehindRecord;
   readonly facts?: Json;
   readonly origins?: Readonly<Record<string, Origin>>;

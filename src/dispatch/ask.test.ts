@@ -104,10 +104,13 @@ describe('asking', () => {
     });
     const source = fakeSource({ refund: () => ok('refunded') });
     const { asker, questions } = askerOf({ ...YES, args: { transaction: 'T-2' } });
-    await bench([REFUND], source, { policy, asker }).call('refund', { transaction: 'T-1' });
+    const { call, recorder } = bench([REFUND], source, { policy, asker });
+    await call('refund', { transaction: 'T-1' });
     expect(seen).toEqual([{ transaction: 'T-1' }, { transaction: 'T-2' }]);
     expect(questions).toHaveLength(1);
     expect(source.calls[0]?.args).toEqual({ transaction: 'T-2' });
+    const recorded = { args: { transaction: 'T-2' }, proposed: { transaction: 'T-1' } };
+    expect([recorder.intents, recorder.outcomes]).toMatchObject([[recorded], [recorded]]);
   });
 
   test('a tool that is another one by the time of the yes is not run', async () => {

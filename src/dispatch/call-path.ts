@@ -65,6 +65,8 @@ export interface Call {
 export interface Notes {
   readonly startedAt: number;
   args: Json;
+  /** What was proposed in place of `args`, where these are others. */
+  proposed?: Json;
   behind?: BehindRecord;
   tool?: ToolDefinition;
   facts?: Json;

@@ -103,8 +103,10 @@ async function voided(path: Path, call: Call, why: string, end: Ended): Promise<
   return end;
 }
 
-function note(call: Call, { tool }: Prepared, args: FixedArguments, facts: Facts): void {
+function note(call: Call, { tool, args: proposed }: Prepared, args: FixedArguments, facts: Facts): void {
   call.notes.args = args.value();
+  if (args.digest === proposed.digest) delete call.notes.proposed;
+  else call.notes.proposed = proposed.value();
   if (tool.narrows && args.behind) call.notes.behind = { ref: tool.narrows.of.ref, args: args.behind.value() };
   const origins = originsOf(call, args);
   if (origins) call.notes.origins = origins;

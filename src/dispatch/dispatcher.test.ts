@@ -170,7 +170,9 @@ describe('deciding', () => {
     expect((await call('get_order', { order: 'O-1' })).kind).toBe('ok');
     expect(seen).toEqual([{ order: 'O-1' }, { order: 'O-2' }]);
     expect(source.calls[0]?.args).toEqual({ order: 'O-2' });
-    expect(recorder.outcomes[0]?.args).toEqual({ order: 'O-2' });
+    expect(recorder.outcomes[0]).toMatchObject({ args: { order: 'O-2' }, proposed: { order: 'O-1' } });
+    await call('get_order', { order: 'O-2' });
+    expect(recorder.outcomes[1]).not.toHaveProperty('proposed');
   });
 
   test('arguments that a hook changed and that no longer fit are denied', async () => {

@@ -49,6 +49,7 @@ function intentOf(call: Call, permit: Permitted): IntentRecord {
     ref: permit.tool.ref,
     effect: permit.tool.effect,
     args: permit.args.value(),
+    ...(call.notes.proposed !== undefined && { proposed: call.notes.proposed }),
     argsDigest: boundDigest(permit.args),
     ...(call.notes.behind && { behind: call.notes.behind }),
     decision: permit.decision,

@@ -155,6 +155,7 @@ export function recordOf(path: Pick<Path, 'clock'>, call: Call, outcome: Outcome
     who: request.ctx.who,
     name: request.name,
     args: notes.args,
+    ...(notes.proposed !== undefined && { proposed: notes.proposed }),
     ...(notes.behind && { behind: notes.behind }),
     startedAt: notes.startedAt,
     ms: path.clock.now() - notes.startedAt,

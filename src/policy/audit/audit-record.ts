@@ -29,6 +29,8 @@ export interface AuditedCall {
   readonly argsDigest: string;
   /** The arguments without what is redacted; absent when they are too long, or not to be kept. */
   readonly args?: Json;
+  /** The arguments as they were proposed, where a hook or whoever was asked changed them. */
+  readonly proposed?: { readonly argsDigest: string; readonly args?: Json };
   /** For a view: the tool behind it, and what that one gets. */
   readonly behind?: { readonly ref: ToolRef; readonly argsDigest: string; readonly args?: Json };
   readonly factsDigest?: string;

@@ -42,6 +42,17 @@ describe("the reason of a hook, in an audit's record", () => {
   });
 });
 
+test('arguments that were changed are told beside those that were proposed, both without secrets', () => {
+  const record = intentRecord('1', { amount: 5, token: 'tok-2' }, { proposed: { amount: 900, token: 'tok-1' } });
+  expect(describeCall(record, options)).toMatchObject({
+    args: { amount: 5, token: '[redacted]' },
+    proposed: { args: { amount: 900, token: '[redacted]' }, argsDigest: expect.stringMatching(/^hmac-sha256:/) },
+  });
+  const { proposed } = describeCall(record, { ...options, keepsArguments: false });
+  expect(Object.keys(proposed ?? {})).toEqual(['argsDigest']);
+  expect(describeCall(intentRecord('1'), options)).not.toHaveProperty('proposed');
+});
+
 test('the end of a call says which earlier call it was answered by', () => {
   const answeredBy = { callId: 'first', at: 7 };
   expect(describeEnd(outcomeRecord('1', {}, { attempts: 0, answeredBy }))).toMatchObject({ attempts: 0, answeredBy });

@@ -1,12 +1,4 @@
-import type {
-  AskReply,
-  BehindRecord,
-  CallOutcomeRecord,
-  Decision,
-  IntentRecord,
-  Json,
-  Outcome,
-} from '../../contracts/index.ts';
+import type { AskReply, CallOutcomeRecord, Decision, IntentRecord, Json, Outcome } from '../../contracts/index.ts';
 import type { AuditedAnswer, AuditedCall, AuditedEnd } from './audit-record.ts';
 import { keyedDigest } from './keyed-digest.ts';
 import type { Redactor } from './redact.ts';
@@ -36,7 +28,8 @@ export function describeCall(record: IntentRecord | CallOutcomeRecord, options: 
   // A text is what could not be read as arguments: nothing can be taken out of it by name.
   const args = typeof record.args === 'string' ? undefined : kept(record.args);
   const facts = record.facts === undefined ? undefined : kept(record.facts);
-  const behind = record.behind && behindOf(record.behind, kept, options);
+  const proposed = record.proposed === undefined ? undefined : argumentsOf(record.proposed, kept, options);
+  const behind = record.behind && { ref: record.behind.ref, ...argumentsOf(record.behind.args, kept, options) };
   const asked = record.asked && answerOf(record.asked, kept, options);
   // A hook's reason may quote what it made of the arguments.
   if (record.decision?.input !== undefined) kept(record.decision.input);
@@ -50,6 +43,7 @@ export function describeCall(record: IntentRecord | CallOutcomeRecord, options: 
     ...(record.ref && { ref: record.ref }),
     ...('effect' in record && { effect: record.effect }),
     ...(args !== undefined && { args }),
+    ...(proposed && { proposed }),
     ...(behind && { behind }),
     ...(record.facts !== undefined && { factsDigest: keyedDigest(options.key, 'audit facts', record.facts) }),
     ...(facts !== undefined && { facts }),
@@ -62,13 +56,9 @@ export function describeCall(record: IntentRecord | CallOutcomeRecord, options: 
   };
 }
 
-function behindOf(
-  { ref, args }: BehindRecord,
-  kept: (value: Json) => Json | undefined,
-  options: DescribeOptions,
-): NonNullable<AuditedCall['behind']> {
+function argumentsOf(args: Json, kept: (value: Json) => Json | undefined, options: DescribeOptions) {
   const clean = kept(args);
-  return { ref, argsDigest: argsDigest(args, options), ...(clean !== undefined && { args: clean }) };
+  return { argsDigest: argsDigest(args, options), ...(clean !== undefined && { args: clean }) };
 }
 
 /** Of what a call is given, keyed: to be compared with another call's, or with arguments that somebody has. */
@@ -76,7 +66,7 @@ export function argsDigest(args: Json, { key }: Pick<DescribeOptions, 'key'>): s
   return keyedDigest(key, 'audit arguments', args);
 }
 
-/** What a hook made of the arguments is in the call's own; it isn't kept a second time. */
+/** What a hook made of the arguments is in the call's own, beside what was proposed; it isn't kept a second time. */
 function decisionOf({ input: _changed, ...decision }: Decision, scrub: (text: string) => string): Decision {
   return { ...decision, reasons: decision.reasons.map((reason) => ({ ...reason, text: scrub(reason.text) })) };
 }
