@@ -5,7 +5,7 @@ import { defineTool } from '../tools/index.ts';
 import type { AgentOptions } from './agent-options.ts';
 import { createAgent } from './create-agent.ts';
 import type { RunEvent } from './events.ts';
-import { calls, says, script } from './fixtures.ts';
+import { calls, reply, says, script, toolUse } from './fixtures.ts';
 
 const pay = defineTool(
   { name: 'pay', description: 'Pays.', input: { type: 'object', properties: { at: { type: 'integer' } } } },
@@ -63,6 +63,51 @@ describe('hooks of an agent', () => {
     expect(sent(model, 1)).toContain('Note from the harness');
     expect(sent(model, 1)).toContain('The limit is 5.');
     expect(sent(model, 1)).toContain('Too much.');
+  });
+
+  test('a PostToolUse hook is told what really ran, after a hook or a person changed it', async () => {
+    const inputs: JsonObject[] = [];
+    const after = hook('PostToolUse', (input) => void inputs.push(input));
+    const changed = await agent(script(calls('pay'), says('Done.')), [
+      hook('PreToolUse', () => ({ updatedInput: { at: 7 } })),
+      after,
+    ]);
+    await changed.run('Pay.').result;
+    const asked = await agent(script(calls('pay'), says('Done.')), [after], {
+      permissions: { ask: ['pay'] },
+      asker: { ask: async () => ({ answer: 'allow', by: 'person', args: { at: 8 } }) },
+    });
+    await asked.run('Pay.').result;
+    expect(inputs.map(({ tool_input, tool_response }) => [tool_input, JSON.stringify(tool_response)])).toEqual([
+      [{ at: 7 }, expect.stringContaining('paid 7')],
+      [{ at: 8 }, expect.stringContaining('paid 8')],
+    ]);
+  });
+
+  test('a call that is answered by an earlier one has not run, and no PostToolUse hook is told of it', async () => {
+    const ids: unknown[] = [];
+    const order = defineTool(
+      {
+        name: 'order',
+        description: 'Orders.',
+        input: { type: 'object', properties: { at: { type: 'integer' } } },
+        idempotencyKey: () => 'the same',
+      },
+      () => 'ordered',
+    );
+    const again = { id: 'order_again', name: 'order', input: { at: 0 } };
+    const model = script(
+      calls('order'),
+      reply([toolUse(again.id, again.name, again.input)], 'tool_use'),
+      says('Done.'),
+    );
+    const one = await agent(model, [hook('PostToolUse', ({ tool_use_id }) => void ids.push(tool_use_id))], {
+      tools: [order],
+      permissions: { allow: ['order'] },
+    });
+    await one.run('Order.').result;
+    expect(sent(model, 2)?.split('ordered')).toHaveLength(3);
+    expect(ids).toEqual(['order_0']);
   });
 
   test('a PreToolUse hook can end the run, and the call does not run', async () => {

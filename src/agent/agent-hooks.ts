@@ -4,6 +4,7 @@
  */
 import type {
   CallContext,
+  CallOutcomeRecord,
   HookRecord,
   Identity,
   Json,
@@ -62,8 +63,11 @@ export interface EndedCall {
   readonly callId: string;
   readonly name: string;
   readonly tool: ToolDefinition | undefined;
+  /** As the model wrote them. */
   readonly args: Json;
   readonly outcome: Outcome;
+  /** What the dispatcher recorded of it: what it ran with, and whether it ran at all. */
+  readonly record?: Pick<CallOutcomeRecord, 'args' | 'answeredBy'> | undefined;
 }
 
 const NEVER = new AbortController().signal;
@@ -157,16 +161,18 @@ export function agentHooks({ hooks, who, listeners }: AgentHooksOptions): AgentH
       const hint = 'Nothing was sent to the model. Say it otherwise, or change the hook.';
       return { kind: 'blocked', error: { code: 'prompt_blocked', message: why, hint } };
     },
-    async after({ conversation, callId, name, tool, args, outcome }, signal) {
+    async after({ conversation, callId, name, tool, args, outcome, record }, signal) {
       const id = JSON.stringify([conversation, callId]);
       const { notes: earlier, stop: ending } = before.get(id) ?? { notes: [] };
       before.delete(id);
       const about = `About the call of ${printable(name, { maxLength: 80 })} (${printable(callId, { maxLength: 80 })})`;
       const noteOf = (text: string) => harnessNote(`${about}, a hook of the person you work for says: ${text}`);
-      if (!hooks.has('PostToolUse') || !hasRun(outcome)) {
+      if (!hooks.has('PostToolUse') || !hasRun(outcome) || record?.answeredBy) {
         return { notes: earlier.map(noteOf), ...(ending !== undefined && { stop: ending }) };
       }
-      const fields = { tool_name: name, tool_input: args, tool_response: responseOf(outcome), tool_use_id: callId };
+      // A hook or a person may have changed what the model wrote.
+      const input = record?.args ?? args;
+      const fields = { tool_name: name, tool_input: input, tool_response: responseOf(outcome), tool_use_id: callId };
       const subjects = tool ? namesOf(tool) : [name];
       const verdict = await run('PostToolUse', subjects, conversation, fields, signal, callId);
       const stop = ending ?? verdict.stop;
@@ -223,7 +229,7 @@ function contextNote(text: string): string {
   return harnessNote(`A hook of the person you work for says: ${text}`);
 }
 
-/** A call that never ran has no result to look at. */
+/** A call that never ran has no result to look at; one that was answered by an earlier call's end has not run either. */
 function hasRun(outcome: Outcome): boolean {
   if (outcome.kind === 'ok') return true;
   return (outcome.kind === 'failed' || outcome.kind === 'cancelled') && outcome.failure.executed !== 'not_executed';

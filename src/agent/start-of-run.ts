@@ -6,6 +6,7 @@ import { checkInput, checkLimits, checkNames, checkToolChoice } from './agent-ch
 import type { AgentHooks } from './agent-hooks.ts';
 import type { AgentOptions, RunOptions } from './agent-options.ts';
 import { ASK_USER, askUserTool } from './ask-user.ts';
+import { callRecords } from './call-records.ts';
 import type { RunEvent, RunResult } from './events.ts';
 import { loopConfig } from './loop-config.ts';
 import { cachedLoopTool } from './loop-tools.ts';
@@ -101,7 +102,8 @@ export function runStarter(parts: AgentParts): BeginRun {
       const tools = toolsIn(conversation);
       checkToolChoice(runOptions.toolChoice ?? options.toolChoice, tools);
       const trace = runOptions.trace ?? options.trace;
-      const recorder = allRecorders(options.recorder, trace);
+      const records = callRecords();
+      const recorder = allRecorders(options.recorder, trace, records.recorder);
       let seen = '';
       const tellList = () => recordList(recorder, { catalog, policy }, who, () => catalog.list(who));
       tellList();
@@ -134,7 +136,10 @@ export function runStarter(parts: AgentParts): BeginRun {
         graceMs: options.graceMs ?? 5_000,
         now: Date.now,
         input: hooks.answering(conversation, options.input),
-        after: (call, signal) => hooks.after({ ...call, conversation, tool: find(call.name)?.tool }, signal),
+        after(call, signal) {
+          const record = records.take(call.callId);
+          return hooks.after({ ...call, conversation, tool: find(call.name)?.tool, record }, signal);
+        },
         settled: () => catalog.settle(SETTLE_MS),
         notes: [...hookNotes, ...(note === null ? [] : [note])],
         news: () => {

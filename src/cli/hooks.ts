@@ -31,21 +31,20 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
     const which = entry.matcher === '' ? 'all' : printable(entry.matcher);
     const mark = state === 'ready' ? style.green(state) : style.yellow(state.replace('_', ' '));
     io.stdout.write(`${style.bold(entry.event)} ${which}  ${mark}  ${scope}\n`);
-    io.stdout.write(`  ${visibleText(entry.command)}\n`);
+    if ('command' in entry) io.stdout.write(`  ${visibleText(entry.command)}\n`);
     const { source } = entry;
-    const text = reason ?? `at most ${entry.timeoutMs / 1_000} s`;
+    const text = reason ?? ('command' in entry ? `at most ${entry.timeoutMs / 1_000} s` : entry.problem);
     io.stdout.write(style.dim(`  ${reasonLine({ room: 'cli', code: 'hook', text, source })}\n`));
   }
   return 0;
 }
 
 function shown({ entry, scope, state, reason }: ListedHook) {
-  const { event, matcher, command, timeoutMs, source } = entry;
+  const { event, matcher, source } = entry;
   return {
     event,
     matcher,
-    command,
-    timeoutMs,
+    ...('command' in entry && { command: entry.command, timeoutMs: entry.timeoutMs }),
     scope,
     file: source.file,
     ...(source.line !== undefined && { line: source.line }),

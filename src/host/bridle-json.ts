@@ -12,7 +12,16 @@ import {
   PREVIEW_KEYS,
 } from './bridle-keys.ts';
 import { type ConfigFile, kindOf } from './config-file.ts';
-import { jsonOf, type Member, membersOf, type TreeReader, treeReader, warnUnknownKeys } from './config-tree.ts';
+import {
+  jsonOf,
+  type Member,
+  membersOf,
+  type TreeReader,
+  treeReader,
+  warnUnknownKeys,
+  valuesNamed,
+} from './config-tree.ts';
+import { offBy, readDisableAllHooks } from './hooks/disable-hooks.ts';
 import { type HookEntries, readHookEntries } from './hooks/hook-entry.ts';
 import { nearestKey } from './nearest-key.ts';
 import { type PinMode, readPinMode } from './pin-settings.ts';
@@ -78,7 +87,10 @@ export function readBridleFile(file: ConfigFile, owner: 'user' | 'project'): Bri
     },
     previews: readPreviews(reader, top.get('previews')?.value),
     views: readViews(reader, valuesNamed(file.root, 'views')),
-    hooks: readHookEntries(reader, top.get('hooks')?.value),
+    hooks: {
+      ...readHookEntries(reader, valuesNamed(file.root, 'hooks')),
+      ...offBy(readDisableAllHooks(reader, valuesNamed(file.root, 'disableAllHooks'), owner)),
+    },
     sampling: readSamplingKey(reader, top.get('sampling')?.value, owner),
     ...(mode !== undefined && { mode }),
     approvals: readApprovalSettings(reader, top.get('approvals')?.value),
@@ -96,7 +108,7 @@ interface RuleLists {
 }
 
 function readPermissions(reader: TreeReader, file: ConfigFile): RuleLists {
-  refuseMisspelled(file, file.root, ['permissions', 'views'], ['ask', 'deny']);
+  refuseMisspelled(file, file.root, ['permissions', 'views', 'hooks'], ['ask', 'deny']);
   const blocks = valuesNamed(file.root, 'permissions');
   if (blocks.length > 1)
     throw unreadable(file, blocks[1], '"permissions" stands twice, so it is open which one counts');
@@ -184,13 +196,6 @@ function lettersOf(word: string): string {
 }
 
 const FOREIGN = new Map([...FOREIGN_BRIDLE_KEYS, ...FOREIGN_PERMISSION_KEYS]);
-
-function valuesNamed(object: Node, name: string): readonly Node[] {
-  return (object.children ?? []).flatMap(({ children }) => {
-    const [key, value] = children ?? [];
-    return value && key?.value === name ? [value] : [];
-  });
-}
 
 function unreadable(file: ConfigFile, node: Node | undefined, what: string): BridleError {
   const { line } = file.at(node ?? file.root);

@@ -6,6 +6,7 @@ export const BRIDLE_KEYS = [
   'previews',
   'views',
   'hooks',
+  'disableAllHooks',
   'sampling',
   'approvals',
   'audit',

@@ -26,6 +26,8 @@ export interface ForeignRules {
 const KINDS: readonly RuleKind[] = ['deny', 'ask', 'allow'];
 /** Of a project, in the order in which they are read. */
 const PROJECT_FILES = ['settings.json', 'settings.local.json'];
+/** Of a file's keys, those that mean nothing to rules and aren't missed: one belongs to hooks, and is told of with them. */
+const ELSEWHERE: ReadonlySet<string> = new Set(['permissions', '$schema', 'disableAllHooks']);
 /** So many of the things without a meaning are named. */
 const NAMED = 12;
 
@@ -60,7 +62,7 @@ export async function readClaudeRules(
 function rulesOf(file: ConfigFile, owner: ForeignRules['owner']): ForeignRules {
   const without: string[] = [];
   const nodes = new Map<RuleKind, readonly Node[]>();
-  for (const [key] of membersIn(file.root)) if (key !== 'permissions' && key !== '$schema') without.push(key);
+  for (const [key] of membersIn(file.root)) if (!ELSEWHERE.has(key)) without.push(key);
   const block = valueAt(file.root, 'permissions');
   if (block && block.type !== 'object') throw unreadable(file, block, `"permissions" is ${kindOf(block)}`);
   for (const [key, value] of block ? membersIn(block) : []) {
@@ -149,6 +151,7 @@ export async function ignoredSettings(
 function ignored(key: string, value: Node): string | undefined {
   const names = membersIn(value).map(([name]) => name);
   if (key === 'hooks') return `hooks (${names.join(', ')}) are never run`;
+  if (key === 'disableAllHooks') return `${key} turns off no hook`;
   if (key === 'env') return `variables (${names.join(', ')}) are not set, for Bridle or for a model's address`;
   if (key === 'permissions') {
     const mode = valueAt(value, 'defaultMode');

@@ -76,6 +76,14 @@ export function jsonOf(node: Node): Json {
   return object;
 }
 
+/** The values of a key of an object, each time that it stands there. */
+export function valuesNamed(object: Node, name: string): readonly Node[] {
+  return (object.children ?? []).flatMap(({ children }) => {
+    const [key, value] = children ?? [];
+    return value && key?.value === name ? [value] : [];
+  });
+}
+
 /** The value of a key of an object; where it stands twice, the last one. */
 export function valueAt(object: Node, name: string): Node | undefined {
   return (object.children ?? []).findLast(({ children }) => children?.[0]?.value === name)?.children?.[1];

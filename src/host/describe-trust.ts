@@ -202,12 +202,16 @@ function allowItems({ permissions }: Pick<BridleFile, 'permissions'>): readonly 
 }
 
 /** A command that the project wants to be run at an event: shown whole. */
-function hookItem({ event, matcher, command, hash }: HookEntry): Draft {
+function hookItem(entry: HookEntry): Draft {
+  const { event, matcher, hash } = entry;
   const which = matcher === '' || matcher === '*' ? '' : ` that match ${shellLine([matcher])}`;
-  const lines = [
-    visibleText(`at each ${event}${which} this is run in a shell, and may block it:`),
-    ...command.split(/\r?\n/).map((line) => `  ${visibleText(line)}`),
-  ];
+  const lines =
+    'command' in entry
+      ? [
+          visibleText(`at each ${event}${which} this is run in a shell, and may block it:`),
+          ...entry.command.split(/\r?\n/).map((line) => `  ${visibleText(line)}`),
+        ]
+      : [visibleText(`a hook that can't be run keeps each ${event}${which} from happening: ${entry.problem}`)];
   return { kind: 'hook', name: visibleText(`hook ${event} ${hash.slice(0, 12)}`), hash, lines };
 }
 

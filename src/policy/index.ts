@@ -49,6 +49,7 @@ export {
 export { type CompiledPolicy, type CompileOptions, compilePolicy } from './compile-policy.ts';
 export {
   createHookSet,
+  GATES,
   HOOK_EVENTS,
   type Hook,
   type HookAnswer,

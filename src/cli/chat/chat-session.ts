@@ -7,8 +7,8 @@ import {
   type RunResult,
   replay,
 } from '../../agent/index.ts';
-import type { Json, Model, TraceEvent } from '../../contracts/index.ts';
-import { createTrace, readTrace, type Trace } from '../../dispatch/index.ts';
+import type { Json, Model, Recorder, TraceEvent } from '../../contracts/index.ts';
+import { allRecorders, createTrace, readTrace, type Trace } from '../../dispatch/index.ts';
 import type { ComposedInput } from '../../host/index.ts';
 import { runId } from '../run.ts';
 import { portable } from './portable.ts';
@@ -40,19 +40,21 @@ export class ChatSession {
   #agent: Agent;
   #messages: readonly Json[] = [];
   #conversation: string = randomUUID();
-  #trace: Trace | null = null;
+  readonly #journal: Journal;
   /** The file to go on in, when a session was resumed and nothing has been said since. */
   #id: string | null = null;
   #totals: SessionTotals = NOTHING;
 
-  private constructor(options: ChatSessionOptions, agent: Agent) {
+  private constructor(options: ChatSessionOptions, agent: Agent, journal: Journal) {
     this.#options = options;
     this.#agent = agent;
+    this.#journal = journal;
   }
 
   /** Starts every server and waits for its tools. */
   static async open(options: ChatSessionOptions, model: Model): Promise<ChatSession> {
-    return new ChatSession(options, await agentFor(options, model));
+    const journal: Journal = { trace: null };
+    return new ChatSession(options, await agentFor(options, model, journal), journal);
   }
 
   get agent(): Agent {
@@ -84,7 +86,7 @@ export class ChatSession {
     options: Pick<RunOptions, 'signal' | 'onProgress'>,
     said: Pick<ComposedInput, 'content' | 'label'> = { content: text },
   ): Promise<RunResult> {
-    const trace = await this.#journal(text);
+    const trace = await this.#open(text);
     if (said.label) trace.event(said.label);
     const result = await this.#agent.run(said.content, {
       ...options,
@@ -100,8 +102,8 @@ export class ChatSession {
   /** Forgets what was said; the next turn begins another session. */
   async clear(reason: 'clear' | 'other' = 'clear'): Promise<void> {
     await this.#agent.endSession(this.#conversation, reason);
-    await this.#trace?.close();
-    this.#trace = null;
+    await this.#journal.trace?.close();
+    this.#journal.trace = null;
     this.#id = null;
     this.#messages = [];
     this.#conversation = randomUUID();
@@ -111,7 +113,7 @@ export class ChatSession {
   /** @returns whether the conversation goes on; else the next turn begins another */
   async useModel(model: Model): Promise<'kept' | 'begun_anew'> {
     const carried = model.id === this.#agent.model.id ? this.#messages : portable(this.#messages);
-    const agent = await agentFor(this.#options, model);
+    const agent = await agentFor(this.#options, model, this.#journal);
     await this.#agent.close();
     this.#agent = agent;
     if (carried === null) {
@@ -119,7 +121,7 @@ export class ChatSession {
       return 'begun_anew';
     }
     this.#messages = carried;
-    this.#trace?.event({ v: 1, at: Date.now(), type: 'edit', detail: { model: model.id } });
+    this.#journal.trace?.event({ v: 1, at: Date.now(), type: 'edit', detail: { model: model.id } });
     return 'kept';
   }
 
@@ -130,13 +132,16 @@ export class ChatSession {
    */
   async resume(session: SessionSummary): Promise<boolean> {
     // What was said last may still be on its way to the file; it is opened again with the next turn.
-    await this.#trace?.close();
-    this.#trace = null;
+    const wasOpen = this.#journal.trace !== null;
+    await this.#journal.trace?.close();
+    this.#journal.trace = null;
     const events: TraceEvent[] = [];
     for await (const event of readTrace(session.file)) events.push(event);
     const { messages, conversation } = await replay(events);
     const readable = lastModel(session, events) === this.#agent.model.id ? messages : portable(messages);
     if (readable === null) return false;
+    // The session that is left has to be told that it ends.
+    if (wasOpen && this.#options.agent.hooks) await this.#open('').catch(() => {});
     await this.clear('other');
     this.#messages = readable;
     this.#conversation = conversation ?? this.#conversation;
@@ -152,18 +157,19 @@ export class ChatSession {
   }
 
   async close(): Promise<void> {
-    await this.#agent.endSession(this.#conversation, 'exit');
+    // Runs first: the end of the session is told once, when none goes on.
     await this.#agent.close();
-    await this.#trace?.close();
+    await this.#agent.endSession(this.#conversation, 'exit');
+    await this.#journal.trace?.close();
   }
 
   /** Lines of the journal that could not be written. */
   get lost(): number {
-    return this.#trace?.lost() ?? 0;
+    return this.#journal.trace?.lost() ?? 0;
   }
 
-  async #journal(task: string): Promise<Trace> {
-    if (this.#trace) return this.#trace;
+  async #open(task: string): Promise<Trace> {
+    if (this.#journal.trace) return this.#journal.trace;
     const { dir, project } = this.#options;
     const isNew = this.#id === null;
     const run = this.#id ?? runId();
@@ -171,15 +177,32 @@ export class ChatSession {
     const trace = await createTrace({ dir, run, agent: name, model: model.id, task });
     if (isNew) trace.event({ v: 1, at: Date.now(), type: 'edit', detail: projectNote(project) });
     else trace.event({ v: 1, at: Date.now(), type: 'edit', detail: { model: model.id } });
-    this.#trace = trace;
+    this.#journal.trace = trace;
     this.#id = run;
     return trace;
   }
 }
 
-function agentFor({ agent }: ChatSessionOptions, model: Model): Promise<Agent> {
+/** The file that has the session, once something was said in it. */
+interface Journal {
+  trace: Trace | null;
+}
+
+function agentFor({ agent }: ChatSessionOptions, model: Model, journal: Journal): Promise<Agent> {
+  const recorder = allRecorders(agent.recorder, endsIn(journal));
   // The offline planner marks its questions itself; other models say so by calling a tool.
-  return createAgent({ ...agent, model, askUser: model.id !== 'offline' });
+  return createAgent({ ...agent, recorder, model, askUser: model.id !== 'offline' });
+}
+
+/** Each run writes into the session's file; that the session ends is told when no run goes on. */
+function endsIn(journal: Journal): Recorder {
+  return {
+    intent: async () => {},
+    outcome: () => {},
+    hook(record) {
+      if (record.event === 'SessionEnd') journal.trace?.hook?.(record);
+    },
+  };
 }
 
 /** The model that spoke last, as far as the journal says. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createHookSet, type HookEvent, type HookVerdict } from '../../policy/index.ts';
 import { commandHook } from './command-hook.ts';
-import type { HookEntry } from './hook-entry.ts';
+import type { CommandEntry, UnreadableEntry } from './hook-entry.ts';
 import { hooksToRun, settleHooks } from './project-hooks.ts';
 
 let root: string;
@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
 
-function entry(command: string, event: HookEvent = 'PreToolUse', timeoutMs = 90_000): HookEntry {
+function entry(command: string, event: HookEvent = 'PreToolUse', timeoutMs = 90_000): CommandEntry {
   return { event, matcher: '', command, timeoutMs, hash: command, source: { file: 'bridle.json', line: 3 } };
 }
 
@@ -100,5 +100,35 @@ describe('which hooks run', () => {
       permission: 'deny',
       reasons: [{ text: expect.stringContaining('check.sh') }],
     });
+  });
+
+  test('one that can not be read denies what it is for, with its place, and nothing else', async () => {
+    const unreadable = (event: HookEvent): UnreadableEntry => {
+      const { command: _, timeoutMs: __, ...rest } = entry('x', event);
+      return { ...rest, matcher: 'mcp__shop__.*', problem: 'it has the type "prompt"' };
+    };
+    const hooks = (scope: 'user' | 'project') => [{ scope, entry: unreadable('PreToolUse') }];
+    const at = { root, variables: new Map() };
+    const listed = await settleHooks(hooks('user'), { ...at, trusted: false });
+    expect(listed).toMatchObject([{ state: 'unreadable', reason: 'it has the type "prompt"' }]);
+    const set = await createHookSet(hooksToRun(listed, { root, env }));
+    expect(await set.run('PreToolUse', ['mcp__shop__pay'], {}, none)).toMatchObject({
+      permission: 'deny',
+      reasons: [
+        { code: 'hook_failed', text: expect.stringContaining('"bridle.json:3" failed: it has the type "prompt"') },
+      ],
+    });
+    expect((await set.run('PreToolUse', ['mcp__other__pay'], {}, none)).permission).toBeUndefined();
+    // Nothing of a project that isn't trusted counts, as with its other hooks; once it is, this one does.
+    expect(hooksToRun(await settleHooks(hooks('project'), { ...at, trusted: false }), { root, env })).toEqual([]);
+    expect(hooksToRun(await settleHooks(hooks('project'), { ...at, trusted: true }), { root, env })).toHaveLength(1);
+  });
+
+  test('none that is turned off', async () => {
+    const off = { file: 'own/bridle.json', line: 2 };
+    const hooks = [{ scope: 'project' as const, entry: entry('exit 2'), off }];
+    const listed = await settleHooks(hooks, { trusted: true, root, variables: new Map() });
+    expect(listed).toMatchObject([{ state: 'disabled', reason: expect.stringContaining('own/bridle.json:2') }]);
+    expect(hooksToRun(listed, { root, env })).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { runShellCommand, type ShellCommandEnd } from '../../mcp/client/index.ts';
 import { type Hook, type HookAnswer, type HookEvent, readHookOutput } from '../../policy/index.ts';
 import { BridleError, printable } from '../../tools/index.ts';
-import type { HookEntry } from './hook-entry.ts';
+import { type CommandEntry, type HookEntry, placeOf } from './hook-entry.ts';
 
 /** Longest part of what a hook wrote to stderr that is shown, in characters. */
 const LONGEST_SAID = 2_000;
@@ -24,7 +24,7 @@ export interface CommandHookOptions {
  * | 2              | blocked; the reason is what it wrote to stderr                      |
  * | any other, none | it failed: what it stands before doesn't happen                    |
  */
-export function commandHook(entry: HookEntry, { root, env }: CommandHookOptions): Hook {
+export function commandHook(entry: CommandEntry, { root, env }: CommandHookOptions): Hook {
   const { event, matcher, command, timeoutMs, source } = entry;
   return {
     event,
@@ -57,9 +57,15 @@ function answerOf(event: HookEvent, { code, stdout, stderr, isCut }: ShellComman
   throw new Error(said === '' ? how : `${how}: ${said}`);
 }
 
-/** Stands where a hook would, and fails: for one that may not run, and that somebody relies on. */
+/** Stands where a hook would, and fails: for one that can't or may not be run, and that somebody relies on. */
 export function heldBackHook(entry: HookEntry, why: string): Hook {
-  const { event, matcher, command, source } = entry;
+  const { event, matcher, source } = entry;
   const run = () => Promise.reject(new BridleError('hook_held_back', why));
-  return { event, matcher, name: command, source, run };
+  return { event, matcher, name: hookName(entry), source, run };
+}
+
+/** What people know a hook by: its command, or the place of one that has none which could be run. */
+function hookName(entry: HookEntry): string {
+  if ('command' in entry) return entry.command;
+  return placeOf(entry.source);
 }

@@ -1,6 +1,6 @@
 import type { Json, JsonObject, Reason } from '../../contracts/index.ts';
-import { printable } from '../../tools/index.ts';
-import { GATES, type Hook, type HookAnswer, type HookEvent, type HookInput } from './hook.ts';
+import { BridleError, printable } from '../../tools/index.ts';
+import { GATES, HOOK_EVENTS, type Hook, type HookAnswer, type HookEvent, type HookInput } from './hook.ts';
 import { type HookMatcher, readMatcher } from './hook-matcher.ts';
 import { readHookAnswer } from './read-answer.ts';
 
@@ -41,7 +41,7 @@ export interface HookSet {
   /**
    * Runs the hooks of the event that are for one of the subjects, side by side, and merges what they say. Never rejects.
    *
-   * @param subjects what matchers look at, such as the names of a tool
+   * @param subjects what matchers look at, such as the names of a tool; none: the event has nothing of the kind
    * @param fields the event's own fields
    */
   run(event: HookEvent, subjects: readonly string[], fields: JsonObject, signal: AbortSignal): Promise<HookVerdict>;
@@ -65,12 +65,16 @@ interface Ready {
 
 const NOTHING: HookVerdict = { reasons: [], contexts: [], messages: [], ran: [] };
 
-/** @param hooks in the order of their layers: managed, user, project, local, session */
+/**
+ * @param hooks in the order of their layers: managed, user, project, local, session
+ * @throws BridleError `hook_event_unknown` for a hook that would stand guard at nothing
+ */
 export async function createHookSet(hooks: readonly Hook[], options: HookSetOptions = {}): Promise<HookSet> {
   const now = options.now ?? Date.now;
   const problems: Reason[] = [];
   const ready = new Map<HookEvent, Ready[]>();
   for (const hook of hooks) {
+    assertEvent(hook);
     const { matches, problem } = await readMatcher(hook.matcher);
     if (problem !== undefined) problems.push(unreadable(hook, problem));
     ready.set(hook.event, [...(ready.get(hook.event) ?? []), { hook, matches }]);
@@ -92,7 +96,9 @@ export async function createHookSet(hooks: readonly Hook[], options: HookSetOpti
     problems,
     has: (event) => ready.has(event),
     async run(event, subjects, fields, signal) {
-      const chosen = once((ready.get(event) ?? []).filter(({ matches }) => matches(subjects)).map(({ hook }) => hook));
+      // Where there is nothing that a matcher could look at, as of a prompt, it keeps no hook from standing guard.
+      const isFor = ({ matches }: Ready) => subjects.length === 0 || matches(subjects);
+      const chosen = once((ready.get(event) ?? []).filter(isFor).map(({ hook }) => hook));
       if (chosen.length === 0) return NOTHING;
       const text = JSON.stringify({ ...options.common?.(), hook_event_name: event, ...fields });
       // Each reads a value of its own: none can change what the next one sees.
@@ -101,6 +107,12 @@ export async function createHookSet(hooks: readonly Hook[], options: HookSetOpti
       return merge(event, chosen, ran);
     },
   };
+}
+
+function assertEvent({ event, name }: Hook): void {
+  if ((HOOK_EVENTS as readonly unknown[]).includes(event)) return;
+  const text = `The hook "${printable(String(name), { maxLength: 120 })}" is for "${printable(String(event), { maxLength: 80 })}", which is no event.`;
+  throw new BridleError('hook_event_unknown', text, { hint: `The events are ${HOOK_EVENTS.join(', ')}.` });
 }
 
 function unreadable(hook: Hook, problem: string): Reason {

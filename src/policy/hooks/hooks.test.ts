@@ -281,3 +281,14 @@ test('a hook that only listens may fail without keeping anything from happening'
   expect(verdict.permission).toBeUndefined();
   expect(verdict.reasons).toMatchObject([{ code: 'hook_failed' }]);
 });
+
+test('a prompt has nothing that a matcher could look at, so its hooks run whatever theirs says', async () => {
+  const run = (): HookAnswer => ({ permission: 'deny' });
+  const set = await createHookSet([{ event: 'UserPromptSubmit', matcher: 'Bash|.*x', name: 'guard', run }]);
+  expect(await set.run('UserPromptSubmit', [], { prompt: 'hi' }, NEVER)).toMatchObject({ permission: 'deny' });
+});
+
+test('a hook of no event is refused, as it would guard nothing', async () => {
+  const slip = { event: 'PreToolUsed', name: 'guard', run: () => undefined } as unknown as Hook;
+  await expect(createHookSet([slip])).rejects.toMatchObject({ code: 'hook_event_unknown' });
+});

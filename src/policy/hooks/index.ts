@@ -3,6 +3,7 @@
  * keeps from happening what it stands before, and none runs a tool.
  */
 export {
+  GATES,
   HOOK_EVENTS,
   type Hook,
   type HookAnswer,
