@@ -47,11 +47,26 @@ export function isThinking(block: Json | undefined): boolean {
   return isBlock(block, 'thinking') || isBlock(block, 'redacted_thinking');
 }
 
-/** The provider-run calls that are without a result after this content. */
+/** The id of the provider-run code that made this `tool_use`, or null for a call of the model itself. */
+export function codeCallerId(block: Json): string | null {
+  if (!isBlock(block, 'tool_use') || !isObject(block.caller) || block.caller.type === 'direct') return null;
+  return typeof block.caller.tool_id === 'string' ? block.caller.tool_id : null;
+}
+
+/** True for a block that only a turn has which the provider can go on with when it is sent back. */
+export function isProviders(block: Json): boolean {
+  if (!isObject(block)) return false;
+  return serverCallId(block) !== null || serverResultFor(block) !== null || block.type === 'compaction';
+}
+
+/**
+ * The provider-run calls that are without a result after this content. Code that waits for a call counts as one, whether
+ * its own block stands there or not.
+ */
 export function unfinishedAfter(before: readonly string[], content: readonly Json[]): readonly string[] {
   const open = new Set(before);
   for (const block of content) {
-    const called = serverCallId(block);
+    const called = serverCallId(block) ?? codeCallerId(block);
     if (called !== null) open.add(called);
     const answered = serverResultFor(block);
     if (answered !== null) open.delete(answered);

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../contracts/index.ts';
-import { contentBlocks, isBlock, isObject, isThinking, serverCallId } from './blocks.ts';
+import { codeCallerId, contentBlocks, isBlock, isObject, isProviders, isThinking, serverCallId } from './blocks.ts';
 
 /**
  * The messages without what can't stand before a user message: provider-run calls that never got their result, the
@@ -16,7 +16,7 @@ export function withoutUnfinished(messages: readonly Json[], unfinished: readonl
   const goneCalls = new Set<string>();
   const isKept = (block: Json): boolean => {
     if (gone.has(serverCallId(block) ?? '')) return false;
-    if (isBlock(block, 'tool_use') && gone.has(callerId(block))) {
+    if (isBlock(block, 'tool_use') && gone.has(codeCallerId(block) ?? '')) {
       if (typeof block.id === 'string') goneCalls.add(block.id);
       return false;
     }
@@ -41,6 +41,22 @@ function withBlocks(message: JsonObject, blocks: readonly Json[]): JsonObject[] 
   return blocks.length === contentBlocks(message.content).length ? [message] : [{ ...message, content: [...blocks] }];
 }
 
-function callerId(block: JsonObject): string {
-  return isObject(block.caller) && typeof block.caller.tool_id === 'string' ? block.caller.tool_id : '';
+/**
+ * The messages as a paused turn goes back to the provider: unchanged, but for white space at the very end, which the
+ * API refuses.
+ *
+ * @returns null when nothing of the turn is the provider's: there is nothing that it could go on with
+ */
+export function toSendBack(messages: readonly Json[]): readonly Json[] | null {
+  const from = messages.findLastIndex((message) => !(isObject(message) && message.role === 'assistant')) + 1;
+  const turn = messages.slice(from);
+  const isPaused = turn.some((message) => isObject(message) && contentBlocks(message.content).some(isProviders));
+  if (!isPaused) return null;
+  const last = turn.at(-1);
+  const blocks = isObject(last) ? contentBlocks(last.content) : [];
+  const end = blocks.at(-1);
+  if (!isObject(last) || !isBlock(end, 'text') || typeof end.text !== 'string') return messages;
+  const text = end.text.trimEnd();
+  if (text === end.text) return messages;
+  return [...messages.slice(0, -1), { ...last, content: [...blocks.slice(0, -1), { ...end, text }] }];
 }

@@ -41,14 +41,16 @@ export function soundReply(content: readonly Json[], taken: ReadonlySet<string>)
     ids.add(id);
     const name = typeof block.name === 'string' ? block.name : '';
     const input = isObject(block.input) ? block.input : { [INVALID_JSON]: invalidText(block.input) };
-    const fit = id === block.id && FIT_NAME.test(name) && input === block.input;
-    kept.push(fit ? block : { ...block, id, name: fitName(name), input });
+    const { caller, ...rest } = block;
+    const known = caller === undefined || isCaller(caller);
+    const fit = id === block.id && FIT_NAME.test(name) && input === block.input && known;
+    kept.push(fit ? block : { ...(known ? block : rest), id, name: fitName(name), input });
     calls.push({
       id,
       name,
       input,
       ...(typeof block.toolset_name === 'string' && { toolset: block.toolset_name }),
-      ...(isObject(block.caller) && { caller: block.caller }),
+      ...(caller !== undefined && known && { caller }),
     });
   }
   return { content: kept, calls };
@@ -59,6 +61,12 @@ export function invalidInput(input: JsonObject): string | null {
   const keys = Object.keys(input);
   const text = input[INVALID_JSON];
   return keys.length === 1 && keys[0] === INVALID_JSON && typeof text === 'string' ? text : null;
+}
+
+/** The API takes back the model itself, or a call of code execution. */
+function isCaller(caller: Json): boolean {
+  if (!isObject(caller) || typeof caller.type !== 'string') return false;
+  return caller.type === 'direct' || (caller.type.startsWith('code_execution_') && typeof caller.tool_id === 'string');
 }
 
 function invalidText(input: Json | undefined): string {

@@ -9,8 +9,8 @@ import { endingOf, finish, leave, type Next, still } from './finish.ts';
 import { reached } from './limits.ts';
 import { limitReached, request } from './request.ts';
 import type { Ending, LoopState, LoopTool } from './state.ts';
-import { judge } from './stop.ts';
-import { addInput, addReply } from './transcript.ts';
+import { judge, nothingToResume } from './stop.ts';
+import { addInput, addReply, resumeTurn } from './transcript.ts';
 import { addUsage } from './usage.ts';
 
 type Of<T extends LoopEvent['type']> = Extract<LoopEvent, { readonly type: T }>;
@@ -79,7 +79,12 @@ function onReply(state: LoopState, event: Of<'model'>): Next {
       return beginCalls(turn, event.at);
     }
     case 'send_back': {
-      const turn = { ...heard, transcript, turns: state.turns + 1, pauses: state.pauses + 1, cut: null };
+      const paused = transcript.state === 'ready' && transcript !== state.transcript ? resumeTurn(transcript) : null;
+      if (paused === null) {
+        const turn = { ...heard, transcript, turns: state.turns + 1, cut: null, text: said };
+        return finish(turn, { how: 'failed', ...nothingToResume(event.stopReason) });
+      }
+      const turn = { ...heard, transcript: paused, turns: state.turns + 1, pauses: state.pauses + 1, cut: null };
       if (turn.pauses > config.limits.pauses) {
         const limit = reached('pauses', config.limits.pauses);
         return finish(turn, { how: 'limit', reason: limit.limit, message: limit.message });

@@ -75,6 +75,12 @@ function verdict(reason: StopReason, hasCalls: boolean, asked: boolean): Verdict
   }
 }
 
+/** For a reply that asks to be sent back and holds nothing that could be gone on with. */
+export function nothingToResume(stopReason: string): { readonly reason: string; readonly message: string } {
+  const message = `The model stopped with "${stopReason}", but its reply holds nothing to go on with.`;
+  return { reason: `inconsistent_${stopReason}`, message };
+}
+
 function failed(code: string, message: string): Verdict {
   return { next: 'end', how: 'failed', error: { code, message } };
 }

@@ -7,7 +7,7 @@
  */
 import type { Json, JsonObject } from '../contracts/index.ts';
 import { contentBlocks, isBlank, isBlock, isObject, unfinishedAfter } from './blocks.ts';
-import { withoutUnfinished } from './close-messages.ts';
+import { toSendBack, withoutUnfinished } from './close-messages.ts';
 import { type PendingCall, soundReply } from './reply.ts';
 
 interface Common {
@@ -106,6 +106,12 @@ export function answerCall(transcript: OpenTranscript, id: string, result: JsonO
     ids: transcript.ids,
     unfinished: transcript.unfinished,
   };
+}
+
+/** A turn that paused, ready to go back to the provider; null when there is nothing in it that could be gone on with. */
+export function resumeTurn(transcript: ReadyTranscript): ReadyTranscript | null {
+  const messages = toSendBack(transcript.messages);
+  return messages === null ? null : { ...transcript, messages };
 }
 
 /** The calls of an open transcript that have no answer yet, in source order. */
