@@ -220,7 +220,11 @@ export {
   restrict,
   type View,
   type ViewOptions,
+  type ViewOutcome,
   type ViewPins,
+  type ViewReview,
+  type ViewReviews,
+  type ViewReviewsOptions,
   type ViewSet,
   type ViewSetOptions,
   verifyAudit,
@@ -240,6 +244,7 @@ export {
   type ServerToLock,
   withPins,
   view,
+  viewReviews,
 } from './policy/index.ts';
 export {
   type Answer,

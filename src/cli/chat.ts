@@ -91,7 +91,7 @@ async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number>
       name: who.agent,
       via: 'terminal',
       sources: workspace.sources,
-      views: workspace.views,
+      views: workspace.views.set,
       policy,
       asker: inbox.asker({
         person: terminalAsker({ prompter: editor, always: rules.always, alwaysHere: inbox.always }),
@@ -202,7 +202,7 @@ async function inPipe(parsed: ParsedCommand, io: CommandIo): Promise<number> {
       name: who.agent,
       via: 'terminal',
       sources: workspace.sources,
-      views: workspace.views,
+      views: workspace.views.set,
       policy,
       asker: inbox.asker(unstored(workspace)),
       hooks: workspace.hooks,

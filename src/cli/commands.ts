@@ -3,6 +3,7 @@ import type { CommandSpec, OptionSpec } from './command.ts';
 import { MCP_VERBS } from './mcp-verbs.ts';
 import { PINS_VERBS } from './pins-verbs.ts';
 import { READY_OPTIONS } from './ready.ts';
+import { VIEWS_VERBS } from './views-verbs.ts';
 
 const PROJECT_OPTIONS = {
   'mcp-config': {
@@ -232,6 +233,23 @@ export const COMMANDS: readonly CommandSpec[] = [
     positionals: [1, Number.POSITIVE_INFINITY],
     verbs: PINS_VERBS,
     load: () => import('./pins.ts'),
+  },
+  {
+    name: 'views',
+    summary: 'see what narrows the tools here, and agree that it still fits them',
+    usage: '<verb>',
+    details:
+      'A view is stopped when the tool behind it is defined otherwise than it was reviewed, until you accept it. Each verb\n' +
+      "has a help of its own: 'bridle views accept --help'.",
+    options: { json: JSON_OPTION },
+    examples: [
+      ['bridle views list', 'each view, and whether it is used'],
+      ['bridle views show mcp__web__load_document', 'what it takes away, and what changed behind it'],
+      ['bridle views accept mcp__web__load_document', 'it still fits'],
+    ],
+    positionals: [1, Number.POSITIVE_INFINITY],
+    verbs: VIEWS_VERBS,
+    load: () => import('./views.ts'),
   },
   {
     name: 'trace',

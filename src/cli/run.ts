@@ -64,7 +64,7 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
         via: 'terminal',
         model,
         sources: workspace.sources,
-        views: workspace.views,
+        views: workspace.views.set,
         policy,
         asker: inbox.asker(unstored(workspace, flag(parsed, 'park'), parkSeconds)),
         hooks: workspace.hooks,

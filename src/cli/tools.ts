@@ -70,7 +70,7 @@ export async function withCatalog(
     const workspace = await openWorkspace(parsed, io, signal, undefined, 'look');
     try {
       const { policy, seen } = noticing(workspace.compiled.policy);
-      const catalog = createCatalog({ sources: workspace.sources, policy, views: workspace.views });
+      const catalog = createCatalog({ sources: workspace.sources, policy, views: workspace.views.set });
       await catalog.refresh(signal);
       signal.throwIfAborted();
       warn([...catalog.problems(), ...workspace.notes()], io);

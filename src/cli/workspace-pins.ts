@@ -54,7 +54,9 @@ export async function workspacePins(
     const text = `There is no ${LOCK_FILE}, so no tool of ${whose} may be used. 'bridle pins lock' writes one.`;
     problems.push({ room: 'cli', code: 'pin_lock_missing', text });
   }
-  const store = settings.firstUse ? await pinStore(io, how).catch((error) => noDatabase(error, problems)) : undefined;
+  const store = settings.firstUse
+    ? await personStore(io, how).catch((error) => noDatabase(error, problems))
+    : undefined;
   if (!store && !settings.locked) return { ...UNPINNED, problems };
   const known = await pins({
     ...(store && { store }),
@@ -115,7 +117,7 @@ export async function pinRecords(
   io: Pick<CommandIo, 'env'>,
   place: string,
 ): Promise<{ readonly known: Pins; close(): Promise<void> }> {
-  const store = await pinStore(io, 'record');
+  const store = await personStore(io, 'record');
   const known = await pins({ store, place, except: isOwn });
   return {
     known,
@@ -161,7 +163,8 @@ function isOwn(tool: ToolDefinition): boolean {
   return tool.ref.server === null || isHostTool(tool);
 }
 
-async function pinStore(io: Pick<CommandIo, 'env'>, how: 'record' | 'look'): Promise<Store> {
+/** The person's `state.db`; where nothing is to be written and there is none, an empty store. */
+export async function personStore(io: Pick<CommandIo, 'env'>, how: 'record' | 'look'): Promise<Store> {
   const file = join(stateDir(io.env), 'state.db');
   return how === 'look' && !existsSync(file) ? memoryStore() : openStore({ file });
 }

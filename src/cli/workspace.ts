@@ -18,15 +18,7 @@ import {
   trustPrompt,
 } from '../host/index.ts';
 import { connectHttp, connectStdio } from '../mcp/client/index.ts';
-import {
-  type CompiledPolicy,
-  compilePolicy,
-  createHookSet,
-  createViewSet,
-  type HookSet,
-  MODES,
-  type ViewSet,
-} from '../policy/index.ts';
+import { allowAll, type CompiledPolicy, compilePolicy, createHookSet, type HookSet, MODES } from '../policy/index.ts';
 import { BridleError, printable } from '../tools/index.ts';
 import { agentNamed, modeFor, policyFor } from './agent-option.ts';
 import { wrapLines } from './chat/wrap.ts';
@@ -37,6 +29,7 @@ import { styleFor } from './style.ts';
 import { givenInstructions } from './workspace-instructions.ts';
 import { type WorkspacePins, workspacePins } from './workspace-pins.ts';
 import { type WorkspaceServer, workspaceServer } from './workspace-server.ts';
+import { type WorkspaceViews, workspaceViews } from './workspace-views.ts';
 
 /** The project at hand, ready for an agent: its servers as sources (nothing is started yet) and its rules compiled. */
 export interface Workspace {
@@ -54,7 +47,7 @@ export interface Workspace {
   /** Commands behind events, of the person and of the project. */
   readonly hooks: HookSet;
   /** Narrower tools in place of some of theirs. */
-  readonly views: ViewSet;
+  readonly views: WorkspaceViews;
   /** The tools of the servers, and those that read their resources. */
   readonly sources: readonly Source[];
   /** The servers' resources and prompts; empty until it is refreshed. */
@@ -70,7 +63,7 @@ export interface Workspace {
   lend(model: () => Model): void;
   /** What servers had of the model. */
   lent(): Lent;
-  /** What its servers are to be warned about, as far as they were used. */
+  /** What its servers and views are to be warned about, as far as they were used. */
   notes(): readonly Reason[];
   /** Ends every server that was started. */
   close(): Promise<void>;
@@ -115,11 +108,12 @@ export async function openWorkspace(
     ...(modeInForce !== undefined && { mode: modeInForce }),
   });
   const pins = await workspacePins(project, io, pinning);
+  const views = await workspaceViews(project, io, pinning);
   const narrow = (policy: Policy) => pins.wrap(policyFor(agent, policy));
   const compiled = { ...rules, policy: narrow(rules.policy) };
   refuseBadFlags(compiled.problems, mode);
   const problems = [...compiled.problems, ...(await compiled.ready())];
-  warn([...project.warnings, ...problems, ...(agent?.warnings ?? []), ...pins.problems], io);
+  warn([...project.warnings, ...problems, ...(agent?.warnings ?? []), ...pins.problems, ...views.problems], io);
   for (const { key, reasons } of project.notStarted) {
     // Whoever disabled a server knows that it doesn't start; `tools list --json` and `explain` still say so.
     for (const reason of reasons.filter(({ code }) => code !== 'disabled'))
@@ -178,20 +172,24 @@ export async function openWorkspace(
     servers,
     input,
     content,
-    views: createViewSet(project.views, { root: project.root }),
+    views,
     sources: servers.flatMap((server) => [server.source, resourceTools(server.content)]),
     instructions: () => givenInstructions(servers, pins),
     lend(given) {
       model = given;
     },
     lent: sampling.lent,
-    notes: () =>
-      servers.flatMap(({ connection }) =>
+    notes: () => [
+      ...servers.flatMap(({ connection }) =>
         connection.status().reasons.filter(({ code }) => code === 'mcp_old_transport'),
       ),
+      // The pins see what stands behind it, too, as nobody else asks about a tool whose view is stopped.
+      ...views.stopped((of) => void pins.wrap(allowAll()).view({ agent: MAIN_AGENT, via: 'terminal' }, of)),
+    ],
     async close() {
       content.close();
       await Promise.all(servers.map((server) => server.close()));
+      await views.close();
       await pins.close();
     },
   };

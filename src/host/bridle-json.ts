@@ -86,7 +86,7 @@ export function readBridleFile(file: ConfigFile, owner: 'user' | 'project'): Bri
       return node && file.at(node).line;
     },
     previews: readPreviews(reader, top.get('previews')?.value),
-    views: readViews(reader, valuesNamed(file.root, 'views')),
+    views: readViews(reader, valuesNamed(file.root, 'views'), owner),
     hooks: {
       ...readHookEntries(reader, valuesNamed(file.root, 'hooks')),
       ...offBy(readDisableAllHooks(reader, valuesNamed(file.root, 'disableAllHooks'), owner)),

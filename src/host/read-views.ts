@@ -10,8 +10,13 @@ import { jsonOf, type TreeReader } from './config-tree.ts';
  *
  * @throws BridleError `config_views_unreadable` when it can't be told which tool is meant to be hidden
  * @param nodes what stands under the key, as often as it does
+ * @param owner whose file it is: a project's word on `upstream` doesn't stand in for the person's
  */
-export function readViews(reader: TreeReader, [node, again]: readonly Node[]): readonly View[] {
+export function readViews(
+  reader: TreeReader,
+  [node, again]: readonly Node[],
+  owner: 'user' | 'project',
+): readonly View[] {
   if (!node) return [];
   const { file } = reader;
   if (again) throw unreadable(file, again, '"views" stands twice, so it is open which one counts.');
@@ -34,7 +39,7 @@ export function readViews(reader: TreeReader, [node, again]: readonly Node[]): r
       const what = `"${unclear}" of the view "${printable(name, { maxLength: 80 })}" stands twice, so it is open which one counts.`;
       throw unreadable(file, value, what);
     }
-    const read = parseView(name, json, { source: file.at(key) });
+    const read = parseView(name, json, { source: file.at(key), fromProject: owner === 'project' });
     const twice = keyTwice(value) ?? (views.some((one) => one.name === read.name) ? read.name : undefined);
     const problem = twice === undefined ? read.problem : `"${twice}" stands twice, so it is open which one counts.`;
     const view: View = { ...read, ...(problem !== undefined && { problem }) };

@@ -2,7 +2,7 @@ import { lookAlikes } from './look-alike.ts';
 import type { Pinnable, PinRecord } from './pin-record.ts';
 
 /** The records of one place by id, as they are known here. */
-export interface PinRecords {
+interface PinRecords {
   readonly size: number;
   get(id: string): PinRecord | undefined;
   set(id: string, record: PinRecord): void;

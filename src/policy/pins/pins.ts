@@ -1,11 +1,11 @@
-import type { Reason, ServerRef, Store, StoreTable, ToolDefinition } from '../../contracts/index.ts';
+import type { Reason, ServerRef, Store, ToolDefinition } from '../../contracts/index.ts';
 import { BridleError } from '../../tools/index.ts';
+import { followTable, tableWriter } from '../table-writer.ts';
 import { definitionDiff } from './definition-diff.ts';
 import { lockVerdict, type PinLock } from './pin-lock.ts';
 import { pinReason } from './pin-reason.ts';
 import { type Pinnable, type PinRecord, pinId, pinnableInstructions, pinnableTool } from './pin-record.ts';
-import { type PinRecords, pinRecords } from './pin-records.ts';
-import { pinWriter } from './pin-writer.ts';
+import { pinRecords } from './pin-records.ts';
 
 export interface PinsOptions {
   /** Pins on first use. It stays the caller's to close. Absent: only the lock counts. */
@@ -109,8 +109,9 @@ export async function pins(options: PinsOptions): Promise<Pins> {
     records.delete(id);
     for (const known of [glimpsed, told, judged]) known.delete(id);
   };
-  const unwatch = table ? await follow(table, place, records, drop) : () => {};
-  const writer = table && isRecording ? pinWriter(table, records, drop) : undefined;
+  const kept = { set: records.set, drop };
+  const unwatch = table ? await followTable(table, place, kept) : () => {};
+  const writer = table && isRecording ? tableWriter(table, kept) : undefined;
   let news: PinNews[] = [];
 
   const tell = (one: Pinnable, id: string | undefined, why: Reason | undefined): Reason | undefined => {
@@ -232,26 +233,6 @@ export async function pins(options: PinsOptions): Promise<Pins> {
     settled: async () => writer?.settled(),
     close: unwatch,
   };
-}
-
-/** Reads what is pinned in a place, and goes on following it. */
-async function follow(
-  table: StoreTable<PinRecord>,
-  place: string,
-  records: PinRecords,
-  drop: (id: string) => void,
-): Promise<() => void> {
-  const unwatch = table.watch('', (key) => {
-    void table.get(key).then(
-      (found) => {
-        if (found === undefined) drop(key);
-        else if (found.value.place === place) records.set(key, found.value);
-      },
-      () => {},
-    );
-  });
-  for await (const [key, record] of table.list('')) if (record.place === place) records.set(key, record);
-  return unwatch;
 }
 
 function withoutSeen({ seen: _seen, ...rest }: PinRecord): PinRecord {

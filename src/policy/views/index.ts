@@ -5,5 +5,7 @@
 export { type ApplyOptions, applyView, viewReason, viewSummary } from './apply-view.ts';
 export { parseView } from './parse-view.ts';
 export { type ArgumentOptions, type ForCaller, type View, type ViewOptions, view } from './view.ts';
-export { createViewSet, reviewOf, type ViewPins, type ViewSet, type ViewSetOptions } from './view-set.ts';
+export { expectedOf, reviewOf, type ViewPins } from './view-pins.ts';
+export { type ViewReview, type ViewReviews, type ViewReviewsOptions, viewReviews } from './view-reviews.ts';
+export { createViewSet, type ViewOutcome, type ViewSet, type ViewSetOptions } from './view-set.ts';
 export { withViews } from './with-views.ts';

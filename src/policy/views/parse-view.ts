@@ -49,6 +49,8 @@ export interface ParseViewOptions {
   /** Functions may stand for lists, as in programs. */
   readonly functions?: boolean;
   readonly source?: View['source'];
+  /** It stands in a project's file. */
+  readonly fromProject?: boolean;
 }
 
 /** What is wrong, in words that end a sentence "The view … can't be used: ". */
@@ -69,6 +71,7 @@ export function parseView(name: string, value: JsonObject, options: ParseViewOpt
     tool: isText('tool') ?? '',
     hash: sha256(canonicalJson([named, asJson(value)])),
     ...(options.source && { source: options.source }),
+    ...(options.fromProject === true && { fromProject: true as const }),
   };
   try {
     return { ...base, ...readBody(value, named, options) };

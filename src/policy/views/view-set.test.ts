@@ -7,7 +7,8 @@ import { ADA, fetchTool, made } from './fixtures.ts';
 import { applyView } from './apply-view.ts';
 import { parseView } from './parse-view.ts';
 import { view } from './view.ts';
-import { createViewSet, reviewOf } from './view-set.ts';
+import { reviewOf } from './view-pins.ts';
+import { createViewSet } from './view-set.ts';
 import { withViews } from './with-views.ts';
 
 const LOAD = view({ name: 'load', server: 'web', tool: 'fetch', arguments: { follow: { fixed: false } } });
@@ -62,7 +63,7 @@ describe('a listing with views', () => {
     const accepted = new Map<string, string>();
     const pins = {
       accepted: () => accepted.get('load'),
-      first: (_: unknown, of: ToolDefinition) => void accepted.set('load', reviewOf(of).fingerprint),
+      met: (_: unknown, of: ToolDefinition) => void accepted.set('load', reviewOf(of).fingerprint),
     };
     const set = createViewSet([LOAD], { pins });
     const changed = { ...fetchTool(), raw: rawFrom({ name: 'fetch', description: 'Now it does more.' }) };

@@ -1,16 +1,8 @@
-import type { JsonObject, Reason, ToolDefinition, ToolListing } from '../../contracts/index.ts';
+import type { Reason, ToolDefinition, ToolListing } from '../../contracts/index.ts';
 import { wireName } from '../../tools/index.ts';
-import { definitionFingerprint, pinnedDefinition } from '../pins/canonical-definition.ts';
 import { type ApplyOptions, applyView, viewReason } from './apply-view.ts';
+import { heldAtCall, pinsInMemory, stopped, type ViewPins } from './view-pins.ts';
 import type { View } from './view.ts';
-
-/** Which definitions views were reviewed against. Never throws. */
-export interface ViewPins {
-  /** The fingerprint that was accepted; undefined: none yet. */
-  accepted(view: View): string | undefined;
-  /** Told of the first definition that a view meets, which counts from then on. */
-  first(view: View, of: ToolDefinition): void;
-}
 
 export interface ViewSetOptions extends ApplyOptions {
   /** Default: the first definition that is met counts for as long as the set lives. */
@@ -19,6 +11,14 @@ export interface ViewSetOptions extends ApplyOptions {
 
 /** A tool that a view is missing from a listing, with the reason. */
 type Aside = ToolListing['setAside'][number];
+
+/** What a view came to when its tool was listed last. */
+export interface ViewOutcome {
+  /** The tool behind it, as it is listed. */
+  readonly of: ToolDefinition;
+  /** Why the view is set aside; absent: it is used. */
+  readonly why?: Reason;
+}
 
 /** The views of one catalog. */
 export interface ViewSet {
@@ -30,6 +30,8 @@ export interface ViewSet {
    * @param server the source's key; null for the tools of this process
    */
   apply(server: string | null, listing: ToolListing): ToolListing;
+  /** Undefined: nothing was listed that it narrows. */
+  outcome(view: View): ViewOutcome | undefined;
   /**
    * Views without a tool, with the reason.
    *
@@ -43,20 +45,17 @@ export interface ViewSet {
 }
 
 export function createViewSet(views: readonly View[], options: ViewSetOptions = {}): ViewSet {
-  const met = new Map<View, string>();
   /** A server may have more than one source, so one of them alone doesn't tell what there isn't. */
-  const found = new Set<View>();
-  const pins: ViewPins = options.pins ?? {
-    accepted: (view) => met.get(view),
-    first: (view, of) => void met.set(view, reviewOf(of).fingerprint),
-  };
+  const found = new Map<View, ViewOutcome>();
+  const pins = options.pins ?? pinsInMemory();
   return {
     views,
     apply(server, listing) {
       const mine = views.filter((view) => view.server === server);
-      for (const view of mine) if (listing.tools.some(({ ref }) => ref.tool === view.tool)) found.add(view);
-      return mine.length === 0 ? listing : viewed(mine, server, listing, pins, options);
+      if (mine.length === 0) return listing;
+      return viewed(mine, server, listing, pins, options, (view, outcome) => found.set(view, outcome));
     },
+    outcome: (view) => found.get(view),
     without(servers, listed) {
       const aside = (view: View, code: string, what: string) => ({
         server: view.server,
@@ -79,7 +78,8 @@ function viewed(
   server: string | null,
   listing: ToolListing,
   pins: ViewPins,
-  options: ViewSetOptions,
+  options: ApplyOptions,
+  tell: (view: View, outcome: ViewOutcome) => void,
 ): ToolListing {
   const wire = (tool: string) => wireName(server, tool);
   /** By wire name, the tool of the server that has it, hidden ones included. */
@@ -88,7 +88,10 @@ function viewed(
   for (const { ref } of listing.tools) taken.set(ref.name, ref.tool);
   const given = new Set<string>();
   const setAside: Aside[] = [...listing.setAside];
-  const refuse = (view: View, reason: Reason) => void setAside.push({ tool: view.name, reasons: [reason] });
+  const refuse = (view: View, of: ToolDefinition, why: Reason) => {
+    setAside.push({ tool: view.name, reasons: [why] });
+    tell(view, { of, why });
+  };
   const tools: ToolDefinition[] = [];
   for (const tool of listing.tools) {
     const over = views.filter((view) => view.tool === tool.ref.tool);
@@ -98,40 +101,21 @@ function viewed(
       const name = wire(view.name);
       const owner = taken.get(name);
       if ((owner !== undefined && (owner !== tool.ref.tool || isKept)) || given.has(name)) {
-        refuse(
-          view,
-          viewReason(view, 'view_name_taken', `would take the name "${name}" of another tool. Give it another.`),
-        );
+        const text = `would take the name "${name}" of another tool. Give it another.`;
+        refuse(view, tool, viewReason(view, 'view_name_taken', text));
         continue;
       }
-      const made = pinned(view, tool, pins) ?? applyView(tool, view, options);
-      if ('problem' in made) refuse(view, made.problem);
-      else {
-        given.add(name);
-        tools.push(made.tool);
+      const why = stopped(view, tool, pins);
+      const made = why ? { problem: why } : applyView(tool, view, options);
+      if ('problem' in made) {
+        refuse(view, tool, made.problem);
+        continue;
       }
+      pins.met(view, tool);
+      given.add(name);
+      tools.push(heldAtCall(made.tool, view, pins));
+      tell(view, { of: tool });
     }
   }
   return { tools, setAside };
-}
-
-/** What somebody who writes a view has read: the definition as its server gave it, and its fingerprint (SHA-256, hex). */
-export function reviewOf(of: ToolDefinition): { readonly definition: JsonObject; readonly fingerprint: string } {
-  const definition = pinnedDefinition(of);
-  return { definition, fingerprint: definitionFingerprint(definition) };
-}
-
-/** A view was written for the words that its author read: with others it stops. */
-function pinned(view: View, of: ToolDefinition, pins: ViewPins): { readonly problem: Reason } | undefined {
-  if (view.problem !== undefined) return undefined;
-  const expected = view.upstream ?? pins.accepted(view);
-  if (expected === undefined) {
-    pins.first(view, of);
-    return undefined;
-  }
-  const { fingerprint } = reviewOf(of);
-  if (expected === fingerprint) return undefined;
-  const how = view.upstream === undefined ? '' : `, and then write the view's "upstream" as ${fingerprint}`;
-  const text = `is stopped: the tool behind it has changed since the view was reviewed. Look at what it is now${how}.`;
-  return { problem: viewReason(view, 'view_upstream_changed', text) };
 }

@@ -57,6 +57,8 @@ export interface View {
   readonly keepsTool: boolean;
   /** SHA-256 (hex) of the definition behind it that was reviewed. */
   readonly upstream?: string;
+  /** It stands in a project's file, whose word on `upstream` doesn't stand in for the person's. */
+  readonly fromProject?: true;
   /** Of all that it says; functions count by their place alone. */
   readonly hash: string;
   /** Why it can't be used: it hides the tool behind it all the same. */
