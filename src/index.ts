@@ -138,6 +138,7 @@ export type {
   ToolHost,
   ToolListing,
   ToolRef,
+  TraceContext,
   TraceEvent,
   WireName,
 } from './contracts/index.ts';
@@ -157,6 +158,7 @@ export {
   readTrace,
   refuseAsker,
   resultReader,
+  type SpanPlace,
   type TelemetryContext,
   type TelemetryHistogram,
   type TelemetryMeter,

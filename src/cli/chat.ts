@@ -19,6 +19,7 @@ import type { CommandIo, ParsedCommand } from './command.ts';
 import { closingOnAbort, interruptible } from './interrupt.ts';
 import { namesWithoutTools, noticing } from './names-without-tools.ts';
 import { openAudit } from './open-audit.ts';
+import { openTelemetry } from './open-telemetry.ts';
 import { flag, numberOption, stringOption } from './parse.ts';
 import { personInput } from './person-input.ts';
 import { cutShort, readyMs, requireServers, stillStarting } from './ready.ts';
@@ -82,6 +83,7 @@ async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number>
   const work = async (signal: AbortSignal): Promise<number> => {
     const workspace = await openWorkspace(parsed, io, signal, editor);
     const audit = await openAudit(workspace, io, who);
+    const told = openTelemetry(workspace, io, (text) => screen.lines(`${style.yellow('warning:')} ${printable(text)}`));
     const view = turnView(screen, style, true);
     const state = stateStore(io);
     const inbox = approvalInbox(io, workspace.project.root, state);
@@ -102,7 +104,7 @@ async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number>
       system: systemFor(workspace.project.root, workspace.agent),
       sourceNotes: workspace.instructions,
       limits: limitsFor(workspace.agent),
-      recorder: allRecorders(audit.recorder, view.recorder),
+      recorder: allRecorders(audit.recorder, view.recorder, told.recorder),
       ready: { ms: waitMs, enough: wait.enough },
     };
     const { root } = workspace.project;
@@ -170,7 +172,7 @@ async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number>
       if ((session?.lost ?? 0) > 0)
         screen.lines(style.yellow(`${session?.lost} lines of this session could not be written`));
       await inbox.close();
-      await workspace.close();
+      await Promise.all([workspace.close(), told.close()]);
     }
   };
   try {
@@ -196,6 +198,7 @@ async function inPipe(parsed: ParsedCommand, io: CommandIo): Promise<number> {
     const state = stateStore(io);
     const inbox = approvalInbox(io, workspace.project.root, state);
     const audit = await openAudit(workspace, io, who);
+    const told = openTelemetry(workspace, io, (text) => screen.lines(`warning: ${printable(text)}`));
     const view = turnView(screen, style, false);
     const { policy, seen } = noticing(workspace.compiled.policy);
     const agent: ChatAgent = {
@@ -211,7 +214,7 @@ async function inPipe(parsed: ParsedCommand, io: CommandIo): Promise<number> {
       system: systemFor(workspace.project.root, workspace.agent),
       sourceNotes: workspace.instructions,
       limits: limitsFor(workspace.agent),
-      recorder: allRecorders(audit.recorder, view.recorder),
+      recorder: allRecorders(audit.recorder, view.recorder, told.recorder),
       ready: { ms: waitMs },
     };
     const { root } = workspace.project;
@@ -269,7 +272,7 @@ async function inPipe(parsed: ParsedCommand, io: CommandIo): Promise<number> {
       await session?.close();
       await audit.close();
       await inbox.close();
-      await workspace.close();
+      await Promise.all([workspace.close(), told.close()]);
     }
   }, io);
 }

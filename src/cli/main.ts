@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { type CommandIo, rowFor } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { columns, HELP_WIDTH, helpOf } from './help.ts';
 import { watchOutput } from './output.ts';
+import { version } from './version.ts';
 
 /**
  * Runs the command line. `--version` and `--help` are answered from the table alone, so that they cost little more
@@ -50,12 +50,6 @@ async function answer(args: readonly string[], io: CommandIo): Promise<number> {
   }
   const { runCommand } = await import('./run-command.ts');
   return runCommand(name, spec, rest, io);
-}
-
-/** The package's version, from its own `package.json`. */
-function version(): string {
-  const file = new URL('../../package.json', import.meta.url);
-  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }
 
 function overview(): string {

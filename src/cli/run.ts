@@ -16,6 +16,7 @@ import { lentLine } from './lent-line.ts';
 import { namesWithoutTools, noticing } from './names-without-tools.ts';
 import { noServers } from './no-servers.ts';
 import { openAudit } from './open-audit.ts';
+import { openTelemetry } from './open-telemetry.ts';
 import { flag, numberOption, stringOption } from './parse.ts';
 import { needsContent, personInput } from './person-input.ts';
 import { printJson } from './print-json.ts';
@@ -48,6 +49,7 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
     const state = stateStore(io);
     const inbox = approvalInbox(io, workspace.project.root, state);
     const audit = await openAudit(workspace, io, { agent: name, via: 'terminal' });
+    const told = openTelemetry(workspace, io, (text) => warn([{ room: 'cli', code: 'telemetry', text }], io));
     let trace: Trace | undefined;
     let hasEnd = false;
     try {
@@ -81,7 +83,7 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
             ([, value]) => value !== undefined,
           ),
         ),
-        recorder: allRecorders(audit.recorder, steps?.recorder),
+        recorder: allRecorders(audit.recorder, steps?.recorder, told.recorder),
         ...(steps && { onProgress: steps.onProgress }),
       };
       const agent = await closingOnAbort(signal, workspace.close, () => createAgent(options));
@@ -129,7 +131,7 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
       await trace?.close();
       await audit.close();
       await inbox.close();
-      await workspace.close();
+      await Promise.all([workspace.close(), told.close()]);
     }
   }, io);
 }

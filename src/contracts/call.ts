@@ -36,6 +36,12 @@ export interface InputOrigin {
   readonly signal: AbortSignal;
 }
 
+/** A span of the caller's, to go on from in the same trace: the header fields of W3C Trace Context. */
+export interface TraceContext {
+  readonly traceparent: string;
+  readonly tracestate?: string;
+}
+
 export interface CallContext {
   readonly callId: string;
   readonly who: Identity;
@@ -48,6 +54,8 @@ export interface CallContext {
   readonly takesQuestions?: boolean;
   /** The second leg of an `input_required` exchange. */
   readonly answers?: { readonly responses: Json; readonly state?: string };
+  /** Told to an MCP server in `_meta`; set by the dispatcher where a recorder knows it. */
+  readonly trace?: TraceContext;
   onEvent?(e: { readonly kind: 'progress' | 'log'; readonly raw: RawJson }): void;
   /**
    * Elicitation, sampling and roots requests of the server, answered by the host with the result of the request's

@@ -4,7 +4,16 @@
  * Every other folder meets its neighbours through these types, so a change here is made together with everything that
  * stands on it, and its reason is written down in `docs/decisions/`.
  */
-export type { CallContext, Dispatcher, Executed, Failure, InputOrigin, Outcome, SourceResult } from './call.ts';
+export type {
+  CallContext,
+  Dispatcher,
+  Executed,
+  Failure,
+  InputOrigin,
+  Outcome,
+  SourceResult,
+  TraceContext,
+} from './call.ts';
 export type {
   CompletionRef,
   CompletionResult,

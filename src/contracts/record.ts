@@ -1,4 +1,4 @@
-import type { Outcome } from './call.ts';
+import type { Outcome, TraceContext } from './call.ts';
 import type { Identity } from './identity.ts';
 import type { Json } from './json.ts';
 import type { LoopEvent } from './loop.ts';
@@ -105,6 +105,8 @@ export interface ListRecord {
 export interface Recorder {
   intent(r: IntentRecord): Promise<void>;
   outcome(r: CallOutcomeRecord): void;
+  /** The call's span, told to the server that gets the call. Asked before each attempt; what it throws is dropped. */
+  trace?(call: Pick<CallOutcomeRecord, 'callId' | 'conversation' | 'name' | 'startedAt'>): TraceContext | undefined;
   /** Never delays the answer and never throws. */
   question?(r: QuestionRecord): void;
   /** Never delays anything and never throws. */

@@ -6,6 +6,7 @@ import type {
   RawJson,
   SourceResult,
   ToolDefinition,
+  TraceContext,
 } from '../contracts/index.ts';
 import { canonicalJson, sha256, ToolFailure } from '../tools/index.ts';
 import { boundDigest } from './arguments.ts';
@@ -132,6 +133,7 @@ function sourceContext(
   }: { readonly tool: ToolDefinition; readonly scope: WorkScope; readonly answers: InputAnswers | undefined },
 ): DispatchedContext {
   const { callId, who, input, takesQuestions } = call.ctx;
+  const trace = traceOf(path, call);
   const from = (): InputOrigin => ({ callId, server: tool.ref.server, tool: tool.ref.tool, signal: scope.signal });
   return {
     callId,
@@ -143,6 +145,7 @@ function sourceContext(
     maxResultChars: call.maxResultChars,
     ...(takesQuestions && { takesQuestions }),
     ...(answers && { answers }),
+    ...(trace && { trace }),
     onEvent(event) {
       if (!scope.awaited()) return;
       if (event.kind === 'progress') scope.touch();
@@ -150,6 +153,15 @@ function sourceContext(
     },
     ...(input && { input: (request: RawJson) => whilePaused(scope, () => askHost(path, call, request, from())) }),
   };
+}
+
+function traceOf(path: Path, { request, notes }: Call): TraceContext | undefined {
+  const { conversation, name } = request;
+  let trace: TraceContext | undefined;
+  quietly(() => {
+    trace = path.recorder.trace?.({ callId: request.ctx.callId, conversation, name, startedAt: notes.startedAt });
+  });
+  return trace;
 }
 
 /** While the server waits for the host's answer, it isn't the server that is silent. */

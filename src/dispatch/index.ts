@@ -12,6 +12,9 @@ export { refuseAsker } from './refuse-asker.ts';
 export { resultReader } from './result-reader.ts';
 export { createResultStore, type ResultOwner, type ResultStore, type ResultStoreOptions } from './result-store.ts';
 export {
+  otlpTelemetry,
+  readOtlpSettings,
+  type SpanPlace,
   type TelemetryContext,
   type TelemetryHistogram,
   type TelemetryMeter,

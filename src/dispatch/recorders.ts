@@ -1,4 +1,11 @@
-import type { CallOutcomeRecord, IntentRecord, ListRecord, Recorder, RunFollower } from '../contracts/index.ts';
+import type {
+  CallOutcomeRecord,
+  IntentRecord,
+  ListRecord,
+  Recorder,
+  RunFollower,
+  TraceContext,
+} from '../contracts/index.ts';
 import { quietly } from './quietly.ts';
 
 /** Keeps nothing. */
@@ -18,6 +25,17 @@ export function allRecorders(...recorders: readonly (Recorder | undefined)[]): R
     },
     outcome(record) {
       for (const each of all) quietly(() => each.outcome(record));
+    },
+    trace(call) {
+      let found: TraceContext | undefined;
+      // Each is asked, since each may begin a span of its own; a call has one parent, the first one's.
+      for (const each of all) {
+        quietly(() => {
+          const own = each.trace?.(call);
+          found ??= own;
+        });
+      }
+      return found;
     },
     question(record) {
       for (const each of all) quietly(() => each.question?.(record));

@@ -32,3 +32,8 @@ class Context implements TelemetryContext {
 export function contextOf(span: TelemetrySpan): TelemetryContext {
   return new Context(new Map([[SPAN, span]]));
 }
+
+/** The span under which something is started. */
+export function spanOf(context: TelemetryContext | undefined): unknown {
+  return context?.getValue(SPAN);
+}

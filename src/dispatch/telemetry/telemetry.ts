@@ -3,12 +3,14 @@ import { quietly } from '../quietly.ts';
 import { callAttributes, callContent, errorType, toolName } from './call-attributes.ts';
 import { instrumentsOf } from './instruments.ts';
 import { RunSpans } from './run-spans.ts';
+import { traceContextOf } from './trace-context.ts';
 import {
   type Attributes,
   ERROR,
   INTERNAL,
   type TelemetryContext,
   type TelemetryMeter,
+  type TelemetrySpan,
   type TelemetryTracer,
 } from './types.ts';
 
@@ -30,6 +32,8 @@ export interface TelemetryOptions {
  * MCP (version 1.41, in development): spans `invoke_agent NAME`, below it `chat MODEL` and `execute_tool NAME`; histograms
  * `gen_ai.client.operation.duration`, `gen_ai.client.token.usage` and `mcp.client.operation.duration`.
  *
+ * A server that gets a call is told the call's span in `_meta` (`traceparent`), where the tracer says where its spans stand.
+ *
  * A recorder like others: give it to `createAgent` or a dispatcher, together with others by `allRecorders`. It keeps no
  * call waiting, and what a tracer or meter throws is dropped.
  *
@@ -45,6 +49,12 @@ export function telemetry(options: TelemetryOptions): Recorder {
   /** The run under way in each conversation: for calls that no model proposed, such as previews. */
   const runs = new Map<string, RunSpans>();
 
+  /** Spans of calls that run now: the server that gets the call goes on from its span. */
+  const begun = new Map<string, TelemetrySpan | undefined>();
+  /** Of the run that gave it out, or else of the one that is under way. */
+  const parentOf = (call: Pick<CallOutcomeRecord, 'callId' | 'conversation'>) =>
+    parents.get(keyOf(call)) ?? runs.get(call.conversation)?.context;
+
   const revision = (call: CallOutcomeRecord): Attributes => {
     const server = call.ref?.server;
     if (!server || call.attempts === 0) return {};
@@ -52,24 +62,23 @@ export function telemetry(options: TelemetryOptions): Recorder {
     const known = connections.find(({ server: each }) => each.key === key && each.fingerprint === fingerprint);
     return known?.era ? { 'mcp.protocol.version': known.era.revision } : {};
   };
-  const span = (call: CallOutcomeRecord, committedAt: number | undefined, parent: TelemetryContext | undefined) => {
-    const made = tracer?.startSpan(
-      // A name that no tool has is of the model's making, and no two need be alike.
-      call.ref ? `execute_tool ${toolName(call)}` : 'execute_tool',
-      {
-        kind: INTERNAL,
-        startTime: call.startedAt,
-        attributes: {
-          ...callAttributes(call),
-          ...revision(call),
-          ...(committedAt !== undefined && {
-            'bridle.before_run.duration': Math.max(0, committedAt - call.startedAt) / 1000,
-          }),
-          ...(content && callContent(call)),
-        },
-      },
-      parent,
-    );
+  const begin = (name: string, startTime: number, attributes: Attributes, parent: TelemetryContext | undefined) =>
+    tracer?.startSpan(name, { kind: INTERNAL, startTime, attributes: { ...attributes } }, parent);
+  const span = (call: CallOutcomeRecord, committedAt: number | undefined) => {
+    const key = keyOf(call);
+    const attributes: Attributes = {
+      ...callAttributes(call),
+      ...revision(call),
+      ...(committedAt !== undefined && {
+        'bridle.before_run.duration': Math.max(0, committedAt - call.startedAt) / 1000,
+      }),
+      ...(content && callContent(call)),
+    };
+    const early = begun.get(key);
+    early?.setAttributes({ ...attributes });
+    // A name that no tool has is of the model's making, and no two need be alike.
+    const name = call.ref ? spanName(call) : 'execute_tool';
+    const made = early ?? begin(name, call.startedAt, attributes, parentOf(call));
     if (errorType(call.outcome) !== undefined) made?.setStatus({ code: ERROR });
     made?.end(call.startedAt + call.ms);
   };
@@ -91,14 +100,21 @@ export function telemetry(options: TelemetryOptions): Recorder {
     async intent(record: IntentRecord) {
       committed.set(keyOf(record), now());
     },
+    trace(call) {
+      const key = keyOf(call);
+      if (!begun.has(key)) {
+        const attributes = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': toolName(call) };
+        begun.set(key, begin(spanName(call), call.startedAt, attributes, parentOf(call)));
+      }
+      const place = begun.get(key)?.spanContext?.();
+      return place && traceContextOf(place);
+    },
     outcome(record: CallOutcomeRecord) {
       const key = keyOf(record);
       const committedAt = committed.get(key);
-      const parent = parents.get(key) ?? runs.get(record.conversation)?.context;
-      committed.delete(key);
-      parents.delete(key);
-      quietly(() => span(record, committedAt, parent));
+      quietly(() => span(record, committedAt));
       quietly(() => measure(record, committedAt));
+      for (const each of [committed, parents, begun]) each.delete(key);
     },
     run(record) {
       const { conversation } = record;
@@ -116,6 +132,10 @@ export function telemetry(options: TelemetryOptions): Recorder {
       return run;
     },
   };
+}
+
+function spanName(call: Pick<CallOutcomeRecord, 'name'>): string {
+  return `execute_tool ${toolName(call)}`;
 }
 
 /** Ids of calls are told apart within a conversation only. */

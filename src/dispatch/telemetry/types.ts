@@ -1,3 +1,5 @@
+import type { SpanPlace } from './trace-context.ts';
+
 /** What telemetry uses of OpenTelemetry's API: whatever has this shape will do, and no package of it is needed. */
 export type AttributeValue = string | number | boolean | string[];
 export type Attributes = Readonly<Record<string, AttributeValue>>;
@@ -14,6 +16,8 @@ export interface TelemetrySpan {
   setAttributes(attributes: Record<string, AttributeValue>): unknown;
   setStatus(status: { code: number }): unknown;
   end(time?: number): void;
+  /** Where it stands, for servers that go on with the trace; without it they are told of none. */
+  spanContext?(): SpanPlace;
 }
 
 /** As `Tracer`: `trace.getTracer('bridle')` of the API, or of a provider. */

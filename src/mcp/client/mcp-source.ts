@@ -102,7 +102,7 @@ export function mcpSource(
       }
       const leg = secondLeg(ctx.answers);
       if ('failure' in leg) return { kind: 'failure', failure: leg.failure };
-      const params: JsonObject = { name: tool, arguments: args, ...leg.params };
+      const params: JsonObject = { name: tool, arguments: args, ...leg.params, ...withTrace(ctx.trace) };
       try {
         return resultOf(tool, await connection.request('tools/call', params, ctx));
       } catch (error) {
@@ -115,4 +115,9 @@ export function mcpSource(
       }),
     changeDue: () => changeDue,
   };
+}
+
+/** The parent of whatever the server does, under the names that MCP keeps for it in `_meta`. */
+function withTrace(trace: CallContext['trace']): { readonly _meta?: JsonObject } {
+  return trace ? { _meta: { ...trace } } : {};
 }

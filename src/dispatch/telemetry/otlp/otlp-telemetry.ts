@@ -1,0 +1,88 @@
+import type { Recorder } from '../../../contracts/index.ts';
+import { telemetry, type TelemetryOptions } from '../telemetry.ts';
+import { keyValues } from './otlp-json.ts';
+import { otlpMeter } from './otlp-meter.ts';
+import { otlpSender } from './otlp-sender.ts';
+import type { Destination, OtlpSettings } from './otlp-settings.ts';
+import { otlpTracer } from './otlp-tracer.ts';
+import { spanQueue } from './span-queue.ts';
+
+export interface OtlpOptions {
+  readonly settings: OtlpSettings;
+  /** Ours, for `service.version` and the scope of what is sent. */
+  readonly version: string;
+  /** Told once for each receiver that something doesn't arrive. */
+  onProblem(text: string): void;
+  readonly connections?: TelemetryOptions['connections'];
+  readonly fetch?: typeof globalThis.fetch;
+}
+
+/** Telemetry that is sent over HTTP. */
+export interface OtlpTelemetry {
+  readonly recorder: Recorder;
+  /**
+   * Sends what is left. Never rejects, and never takes longer than `closeMs` of the settings.
+   *
+   * @returns how many spans didn't arrive
+   */
+  close(): Promise<number>;
+}
+
+/** Sends spans and metrics of runs, replies and calls as OTLP/HTTP in JSON. Nothing waits for it but `close`. */
+export function otlpTelemetry({ settings, version, onProblem, connections, fetch }: OtlpOptions): OtlpTelemetry {
+  const stop = new AbortController();
+  const hurry = new AbortController();
+  const resource = { attributes: keyValues(resourceWith(settings.resource, version)) };
+  const scope = { name: 'bridle', version };
+  const senderFor = (destination: Destination | undefined) =>
+    destination &&
+    otlpSender({ destination, signal: stop.signal, hurry: hurry.signal, onProblem, ...(fetch && { fetch }) });
+
+  const sendSpans = senderFor(settings.traces);
+  const queue =
+    sendSpans &&
+    spanQueue((spans) => {
+      // The spans are JSON already.
+      const ofScope = `{"scope":${JSON.stringify(scope)},"spans":[${spans.join(',')}]}`;
+      return sendSpans(`{"resourceSpans":[{"resource":${JSON.stringify(resource)},"scopeSpans":[${ofScope}]}]}`);
+    });
+  const sendMetrics = senderFor(settings.metrics);
+  const meter = sendMetrics && otlpMeter(Date.now());
+  let reporting = Promise.resolve();
+  const report = (): Promise<void> => {
+    reporting = reporting.then(async () => {
+      const metrics = meter?.collect(Date.now()) ?? [];
+      if (metrics.length === 0) return;
+      await sendMetrics?.(JSON.stringify({ resourceMetrics: [{ resource, scopeMetrics: [{ scope, metrics }] }] }));
+    });
+    return reporting;
+  };
+  const timer = meter && setInterval(() => void report(), settings.metricsEveryMs).unref();
+
+  return {
+    recorder: telemetry({
+      ...(queue && { tracer: otlpTracer(settings.parent, (span) => queue.push(span)) }),
+      ...(meter && { meter: meter.meter }),
+      content: settings.content,
+      ...(connections && { connections }),
+    }),
+    async close() {
+      clearInterval(timer);
+      hurry.abort();
+      const late = setTimeout(() => stop.abort(), settings.closeMs);
+      await Promise.all([queue?.drain(), report()]);
+      clearTimeout(late);
+      return queue ? queue.lost() + queue.waiting() : 0;
+    },
+  };
+}
+
+function resourceWith(said: ReadonlyMap<string, string>, version: string): ReadonlyMap<string, string> {
+  return new Map([
+    ['service.version', version],
+    ...said,
+    ['telemetry.sdk.name', 'bridle'],
+    ['telemetry.sdk.language', 'nodejs'],
+    ['telemetry.sdk.version', version],
+  ]);
+}
