@@ -64,6 +64,7 @@ export async function openAudit(
     recorder: {
       intent: audit.intent,
       outcome: audit.outcome,
+      question: audit.question,
       // What is shown is told from here, also when a person adds rules in the middle of a run.
       run(run) {
         tell();

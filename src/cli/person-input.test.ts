@@ -14,6 +14,8 @@ test('that a resource changed is said with the next words that are sent, not wit
     workspace: { content: catalog, project: { root: tmpdir() } } as unknown as Workspace,
     who: { agent: 'main', via: 'terminal' },
     input: undefined,
+    recorder: {},
+    conversation: () => 'c1',
     tool: () => undefined,
     prompter: undefined,
     note: () => {},

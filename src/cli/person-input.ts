@@ -1,4 +1,5 @@
-import type { CallContext, Identity, ToolDefinition } from '../contracts/index.ts';
+import type { CallContext, Identity, Recorder, ToolDefinition } from '../contracts/index.ts';
+import { recordedInput } from '../dispatch/index.ts';
 import {
   type ComposedInput,
   choosePrompt,
@@ -28,6 +29,10 @@ export interface PersonInputOptions {
   readonly workspace: Pick<Workspace, 'content' | 'project' | 'rules'>;
   readonly who: Identity;
   readonly input: CallContext['input'];
+  /** Told what servers ask while they are read from, and what they were told. */
+  readonly recorder: Pick<Recorder, 'question'>;
+  /** The conversation that the words are for. */
+  readonly conversation: () => string;
   /** A tool of the agent by its wire name, whether it is shown or not. */
   readonly tool: (name: string) => ToolDefinition | undefined;
   /** The person; undefined where nobody can be asked. */
@@ -40,7 +45,7 @@ export interface PersonInputOptions {
 const LISTED_MS = 30_000;
 
 export function personInput(options: PersonInputOptions): PersonInput {
-  const { workspace, who, input, prompter, note } = options;
+  const { workspace, who, prompter, note, recorder, conversation } = options;
   const { content: catalog, project } = workspace;
   const watch = contentWatch();
   const mayRead = (key: string) => {
@@ -52,6 +57,7 @@ export function personInput(options: PersonInputOptions): PersonInput {
       const hostNote = watch.take();
       const composing = async () => {
         if (needsContent(text, isPlain)) await catalog.settle(LISTED_MS);
+        const input = options.input && recordedInput(options.input, { recorder, who, conversation: conversation() });
         return composeInput(text, {
           catalog,
           root: project.root,

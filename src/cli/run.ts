@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { type Agent, type AgentOptions, createAgent, type RunResult } from '../agent/index.ts';
 import type { Json, Model, Reason } from '../contracts/index.ts';
@@ -104,10 +104,13 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
       const bare = noServers(workspace.project);
       if (bare !== undefined && !quiet) io.stderr.write(style.dim(`${bare}\n`));
       if (needsContent(task, false)) await closingOnAbort(signal, workspace.close, () => workspace.content.refresh());
+      const conversation = randomUUID();
       const said = await personInput({
         workspace,
         who: { agent: name, via: 'terminal' },
         input: workspace.input,
+        recorder: allRecorders(audit.recorder, trace),
+        conversation: () => conversation,
         tool: (wire) => agent.catalog.find(wire)?.tool,
         prompter: workspace.prompter,
         note: (text) => !quiet && io.stderr.write(`${style.dim(text)}\n`),
@@ -115,7 +118,7 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
       if (said.label) trace.event(said.label);
       // From here on the agent writes how it ended.
       hasEnd = true;
-      const result = await agent.run(said.content, { signal }).result;
+      const result = await agent.run(said.content, { signal, conversation }).result;
       await agent.endSession(result.conversation, 'exit');
       await agent.close();
       print(result, trace, parsed, io);

@@ -57,13 +57,21 @@ export interface CallOutcomeRecord {
   readonly outcome: Outcome;
 }
 
-/** What a tool asked of the host in the middle of its call, and what it was told. Addresses are without their queries. */
+/**
+ * What a server or a tool asked of the host in the middle of a call, or while a resource or a prompt was read for a person,
+ * and what it was told. Addresses are without their queries.
+ */
 export interface QuestionRecord {
+  /** Of the call; of a request for a person its own. */
   readonly callId: string;
   readonly conversation: string;
+  /** For whom it was asked; absent in records of earlier versions. */
+  readonly who?: Identity;
   /** The server's key; null for a tool of this process. */
   readonly server: string | null;
   readonly tool: string;
+  /** What `tool` names, where it isn't a tool: the address of a resource, a prompt. */
+  readonly part?: 'resource' | 'prompt';
   /** The MCP request: elicitation, sampling or roots. */
   readonly request: Json;
   /** The result of the request's method. */

@@ -8,6 +8,7 @@ export { createDispatcher, type DispatcherOptions } from './dispatcher.ts';
 export { type IdempotencyLedgerOptions, idempotencyLedger } from './idempotency-ledger.ts';
 export { listTraces, readTrace, type TraceSummary } from './read-trace.ts';
 export { allRecorders, type MemoryRecorder, memoryRecorder, nullRecorder } from './recorders.ts';
+export { type RecordedInputOptions, recordedInput } from './recorded-input.ts';
 export { refuseAsker } from './refuse-asker.ts';
 export { resultReader } from './result-reader.ts';
 export { createResultStore, type ResultOwner, type ResultStore, type ResultStoreOptions } from './result-store.ts';

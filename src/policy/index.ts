@@ -24,6 +24,7 @@ export {
   type AuditEntry,
   type AuditedCall,
   type AuditedEnd,
+  type AuditedQuestion,
   type AuditFilter,
   type AuditHead,
   type AuditHeads,

@@ -7,7 +7,7 @@ import {
   type RunResult,
   replay,
 } from '../../agent/index.ts';
-import type { Json, Model, Recorder, TraceEvent } from '../../contracts/index.ts';
+import type { Json, Model, QuestionRecord, Recorder, TraceEvent } from '../../contracts/index.ts';
 import { allRecorders, createTrace, readTrace, type Trace } from '../../dispatch/index.ts';
 import type { ComposedInput } from '../../host/index.ts';
 import { runId } from '../run.ts';
@@ -44,6 +44,8 @@ export class ChatSession {
   /** The file to go on in, when a session was resumed and nothing has been said since. */
   #id: string | null = null;
   #totals: SessionTotals = NOTHING;
+  /** What servers asked before the file began. */
+  #asked: QuestionRecord[] = [];
 
   private constructor(options: ChatSessionOptions, agent: Agent, journal: Journal) {
     this.#options = options;
@@ -68,6 +70,21 @@ export class ChatSession {
   /** The session's id, once something was said in it. */
   get id(): string | null {
     return this.#id;
+  }
+
+  /** Names the conversation in records; another one once it begins anew. */
+  get conversation(): string {
+    return this.#conversation;
+  }
+
+  /** Takes what servers ask while a person's words are made ready; it is written with the turn that they are for. */
+  get questions(): Recorder {
+    return {
+      intent: async () => {},
+      outcome: () => {},
+      question: (record) =>
+        void (this.#journal.trace ? this.#journal.trace.question?.(record) : this.#asked.push(record)),
+    };
   }
 
   /** True when there is something that the next turn goes on from. */
@@ -105,6 +122,7 @@ export class ChatSession {
     await this.#journal.trace?.close();
     this.#journal.trace = null;
     this.#id = null;
+    this.#asked = [];
     this.#messages = [];
     this.#conversation = randomUUID();
     this.#totals = NOTHING;
@@ -177,6 +195,7 @@ export class ChatSession {
     const trace = await createTrace({ dir, run, agent: name, model: model.id, task });
     if (isNew) trace.event({ v: 1, at: Date.now(), type: 'edit', detail: projectNote(project) });
     else trace.event({ v: 1, at: Date.now(), type: 'edit', detail: { model: model.id } });
+    for (const record of this.#asked.splice(0)) trace.question?.(record);
     this.#journal.trace = trace;
     this.#id = run;
     return trace;

@@ -58,6 +58,30 @@ export interface AuditedEnd {
   readonly answeredBy?: { readonly callId: string; readonly at: number };
 }
 
+/** What a server asked of the host, and what it was told. Redacted and bounded as arguments are. */
+export interface AuditedQuestion {
+  /** Of the call in the middle of which it was asked; of a request for a person its own. */
+  readonly id: string;
+  readonly conversation: string;
+  readonly who?: Identity;
+  /** Null: a tool of this process. */
+  readonly server: string | null;
+  /** The tool that was called; or the resource or prompt, as `part` says. */
+  readonly tool: string;
+  readonly part?: 'resource' | 'prompt';
+  /** Of the MCP request, such as `elicitation/create`. */
+  readonly method: string;
+  readonly requestDigest: string;
+  readonly request?: Json;
+  /** What an elicitation was answered with: `accept`, `decline` or `cancel`. */
+  readonly action?: string;
+  readonly answerDigest?: string;
+  readonly answer?: Json;
+  /** Why there is no answer. */
+  readonly error?: string;
+  readonly ms: number;
+}
+
 /** What one record tells. */
 export type AuditEntry =
   /** A writer begins: which program, where. */
@@ -76,6 +100,8 @@ export type AuditEntry =
       readonly catalogVersion: string;
       readonly tools: number;
     }
+  /** What a server asked in the middle of a call, or while a resource or a prompt was read for a person. */
+  | { readonly type: 'question'; readonly question: AuditedQuestion }
   /** A tool use that the model's provider ran itself; nothing here decided over it. */
   | {
       readonly type: 'provider';

@@ -5,6 +5,7 @@ import type {
   IntentRecord,
   Json,
   ListRecord,
+  QuestionRecord,
   Recorder,
   RunFollower,
   RunRecord,
@@ -13,7 +14,7 @@ import type {
 import { BridleError } from '../../tools/index.ts';
 import type { AuditEntry, AuditHead, AuditRecord } from './audit-record.ts';
 import { headOf, linked, startOf } from './chain.ts';
-import { argsDigest, type DescribeOptions, describeCall, describeEnd } from './describe-call.ts';
+import { argsDigest, type DescribeOptions, describeCall, describeEnd, describeQuestion } from './describe-call.ts';
 import { providerUses } from './provider-uses.ts';
 import { redactor } from './redact.ts';
 
@@ -55,6 +56,8 @@ export interface AuditRecorderOptions {
 export interface AuditRecorder extends Recorder {
   /** Somebody lists or searches the tools. Written once for each identity, policy and catalog. Never throws. */
   listed(list: ListRecord): void;
+  /** What a server asked in the middle of a call, or of a request for a person, with the answer. Never throws. */
+  question(record: QuestionRecord): void;
   /** Follows the runs of an agent for what its model's provider ran itself. */
   run(run: RunRecord): RunFollower;
   /**
@@ -222,6 +225,14 @@ export function auditRecorder(options: AuditRecorderOptions): AuditRecorder {
       if (lists.size >= MOST_LISTS) lists.clear();
       lists.add(told);
       note(() => ({ type: kind, who, policyVersion, catalogVersion, tools }));
+    },
+    question(record: QuestionRecord) {
+      try {
+        const question = describeQuestion(record, describe);
+        note(() => ({ type: 'question', question }));
+      } catch {
+        lose();
+      }
     },
     replied,
     run: ({ who }) => ({

@@ -1,5 +1,13 @@
-import type { AskReply, CallOutcomeRecord, Decision, IntentRecord, Json, Outcome } from '../../contracts/index.ts';
-import type { AuditedAnswer, AuditedCall, AuditedEnd } from './audit-record.ts';
+import type {
+  AskReply,
+  CallOutcomeRecord,
+  Decision,
+  IntentRecord,
+  Json,
+  Outcome,
+  QuestionRecord,
+} from '../../contracts/index.ts';
+import type { AuditedAnswer, AuditedCall, AuditedEnd, AuditedQuestion } from './audit-record.ts';
 import { keyedDigest } from './keyed-digest.ts';
 import type { Redactor } from './redact.ts';
 
@@ -16,15 +24,7 @@ export interface DescribeOptions {
 /** Everything that an audit keeps of a call, apart from its end: redacted, and with keyed digests. */
 export function describeCall(record: IntentRecord | CallOutcomeRecord, options: DescribeOptions): AuditedCall {
   const removed = new Set<string>();
-  const kept = (value: Json): Json | undefined => {
-    if (!options.keepsArguments) {
-      // Nor may a reason tell what the arguments and facts were.
-      options.redactor.takeOut(value, removed);
-      return undefined;
-    }
-    const clean = options.redactor.redact(value, removed);
-    return JSON.stringify(clean).length <= MOST_KEPT ? clean : undefined;
-  };
+  const kept = keeper(options, removed);
   // A text is what could not be read as arguments: nothing can be taken out of it by name.
   const args = typeof record.args === 'string' ? undefined : kept(record.args);
   const facts = record.facts === undefined ? undefined : kept(record.facts);
@@ -54,6 +54,51 @@ export function describeCall(record: IntentRecord | CallOutcomeRecord, options: 
       asked: asked.answer === 'deny' && asked.reason ? { ...asked, reason: scrub(asked.reason) } : asked,
     }),
   };
+}
+
+/** Takes out what a record isn't to have; undefined where nothing of a value is kept. `removed` gets what was taken out. */
+function keeper({ redactor, keepsArguments }: DescribeOptions, removed: Set<string>) {
+  return (value: Json): Json | undefined => {
+    if (!keepsArguments) {
+      // Nor may a reason tell what the arguments and facts were.
+      redactor.takeOut(value, removed);
+      return undefined;
+    }
+    const clean = redactor.redact(value, removed);
+    return JSON.stringify(clean).length <= MOST_KEPT ? clean : undefined;
+  };
+}
+
+/** Everything that an audit keeps of what a server asked: redacted, and with keyed digests. */
+export function describeQuestion(record: QuestionRecord, options: DescribeOptions): AuditedQuestion {
+  const { callId, conversation, who, server, tool, part, request, answer, error, ms } = record;
+  const removed = new Set<string>();
+  const kept = keeper(options, removed);
+  const digest = (value: Json) => keyedDigest(options.key, 'audit question', value);
+  const [method, action] = [textIn(request, 'method'), answer === undefined ? undefined : textIn(answer, 'action')];
+  const [asked, told] = [kept(request), answer === undefined ? undefined : kept(answer)];
+  return {
+    id: callId,
+    conversation,
+    ...(who && { who }),
+    server,
+    tool,
+    ...(part && { part }),
+    method: method ?? '',
+    requestDigest: digest(request),
+    ...(asked !== undefined && { request: asked }),
+    ...(action !== undefined && { action }),
+    ...(answer !== undefined && { answerDigest: digest(answer) }),
+    ...(told !== undefined && { answer: told }),
+    ...(error !== undefined && { error: options.redactor.scrub(error, removed) }),
+    ms,
+  };
+}
+
+function textIn(value: Json, name: string): string | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  const text = Object.hasOwn(value, name) ? value[name] : undefined;
+  return typeof text === 'string' ? text.slice(0, 200) : undefined;
 }
 
 function argumentsOf(args: Json, kept: (value: Json) => Json | undefined, options: DescribeOptions) {

@@ -4,7 +4,7 @@
  */
 export type { AuditAnchor } from './anchor.ts';
 export { type AnchorLogs, type AuditLogs, anchorsOf } from './audit-logs.ts';
-export type { AuditEntry, AuditedCall, AuditedEnd, AuditHead, AuditRecord } from './audit-record.ts';
+export type { AuditEntry, AuditedCall, AuditedEnd, AuditedQuestion, AuditHead, AuditRecord } from './audit-record.ts';
 export {
   type AuditRecorder,
   type AuditRecorderOptions,
