@@ -8,7 +8,9 @@ export { type MessagesDouble, type MessagesDoubleOptions, messagesDouble } from 
 export type { Split } from './double/split.ts';
 export { FAULT_KINDS, type Fault, type FaultKind } from './fault.ts';
 export { checkMessagesRequest, MESSAGES_REQUEST_RULES } from './rules/check-messages-request.ts';
-export type { Rule } from './rules/rule.ts';
+export { type HttpRule, MESSAGES_HTTP_RULES } from './rules/http-rules.ts';
+export { type MemoryRule, MESSAGES_MEMORY_RULES } from './rules/memory-rules.ts';
+export type { Rule, RuleFacts, RuleSource } from './rules/rule.ts';
 export { type ScriptedModel, type ScriptedModelOptions, scriptedModel } from './scripted-model.ts';
 export type { ScriptedCall, ScriptedReply, ScriptedServerCall } from './scripted-reply.ts';
 export {

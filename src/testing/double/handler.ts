@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { JsonObject } from '../../contracts/index.ts';
+import type { Json, JsonObject } from '../../contracts/index.ts';
 import { isBridleError } from '../../tools/index.ts';
 import { alteredBy, type Fault } from '../fault.ts';
 import { isObject, isString } from '../rules/shape.ts';
@@ -37,7 +37,8 @@ export function createHandler(options: HandlerOptions): Handler {
     asked += 1;
     const number = asked;
     const requestId = requestIdOf(number);
-    const body = parsedBody(request.body);
+    const json = parsedJson(request.body);
+    const body = isObject(json) ? json : null;
     const betas = (request.headers.get('anthropic-beta') ?? '').split(',').flatMap((beta) => beta.trim() || []);
     const noted = { number, method: request.method, path: request.path, body, betas };
     const tell = (rest: Partial<Exchange> & { readonly status: number }): void =>
@@ -47,24 +48,27 @@ export function createHandler(options: HandlerOptions): Handler {
       tell({ status: refusal.status, refusals, ...(fault !== undefined && { fault }) });
       return refusalAnswer(refusal, requestId);
     };
-    const json = (value: JsonObject): DoubleAnswer => ({
+    const answer = (value: JsonObject): DoubleAnswer => ({
       status: 200,
       headers: { 'content-type': 'application/json', 'request-id': requestId },
       body: JSON.stringify(value),
     });
 
-    const transport = inspectTransport(request, body, options.key);
-    if (transport !== undefined) return refuse(transport.refusal, transport.refusals);
+    // Some clients look whether anybody is there before they send a key.
     if (request.path === '/' && request.method !== 'POST') {
       tell({ status: 200 });
-      return json({});
+      return answer({});
     }
+    const { method, path, headers } = request;
+    const size = Buffer.byteLength(request.body);
+    const transport = inspectTransport({ method, path, headers, json, size, key: options.key });
+    if (transport !== undefined) return refuse(transport.refusal, transport.refusals);
     if (request.path.startsWith('/v1/models') && request.method === 'GET') {
       const id = decodeURIComponent(request.path.slice('/v1/models/'.length));
       const found = id === '' ? modelList() : modelNamed(id);
       if (found === undefined) return refuse(notFound(`model: ${id}`));
       tell({ status: 200 });
-      return json(found);
+      return answer(found);
     }
     const counting = request.path === '/v1/messages/count_tokens';
     if ((request.path !== '/v1/messages' && !counting) || request.method !== 'POST' || body === null) {
@@ -76,12 +80,12 @@ export function createHandler(options: HandlerOptions): Handler {
       return refuse(resolved.refusal, [{ rule: 'threads', message: resolved.refusal.message }]);
     }
     const whole = resolved.body;
-    const broken = inspectMessages({ ...whole, betas: [...betas] }, { counting, given });
+    const broken = inspectMessages({ ...whole, betas: [...betas] }, given);
     if (broken !== undefined) return refuse(broken.refusal, broken.refusals);
     if (counting) {
       const inputTokens = estimateTokens(whole);
       tell({ status: 200, inputTokens });
-      return json({ input_tokens: inputTokens, context_management: null });
+      return answer({ input_tokens: inputTokens, context_management: null });
     }
 
     turns += 1;
@@ -97,13 +101,13 @@ export function createHandler(options: HandlerOptions): Handler {
       return 'closed';
     }
     if (instead !== undefined) return refuse(instead, [], label);
-    const reply = given.give(wholeReply(alteredBy(fault, turn.message ?? {}), whole, number));
+    const reply = given.give(wholeReply(alteredBy(fault, turn.message ?? {}), whole, number), whole);
     threads.keep(body, whole, reply);
     const inputTokens = Number((reply.usage as JsonObject).input_tokens);
     tell({ status: 200, reply, inputTokens, ...(label !== undefined && { fault: label }) });
     if (body.stream !== true) {
       if (fault?.kind === 'slow') await delay(fault.ms);
-      return json(fault?.kind === 'truncate_call' ? withoutLastInput(reply) : reply);
+      return answer(fault?.kind === 'truncate_call' ? withoutLastInput(reply) : reply);
     }
     return {
       status: 200,
@@ -117,12 +121,11 @@ export function createHandler(options: HandlerOptions): Handler {
   };
 }
 
-function parsedBody(text: string): JsonObject | null {
+function parsedJson(text: string): Json | undefined {
   try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value as JsonObject) ? (value as JsonObject) : null;
+    return JSON.parse(text) as Json;
   } catch {
-    return null;
+    return undefined;
   }
 }
 

@@ -1,15 +1,13 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { MOST_BYTES } from '../rules/http-rules.ts';
 import type { Handler } from './handler.ts';
 
 export interface HttpServer {
   readonly url: string;
   close(): Promise<void>;
 }
-
-/** The most that a request may hold, as the API has it. */
-const MOST_BYTES = 32 * 1024 * 1024;
 
 /** Serves a handler on loopback. */
 export async function serveHttp(handler: Handler, port: number): Promise<HttpServer> {

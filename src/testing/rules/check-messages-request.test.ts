@@ -45,7 +45,6 @@ const VALID: JsonObject = {
     { role: 'system', content: 'A note.' },
     assistant([{ type: 'newly_invented', anything: 1 }, text('Done.')]),
     user('Thanks'),
-    assistant([]),
   ],
 };
 
@@ -53,13 +52,13 @@ test('a request that uses all of it well passes', () => {
   expect(checkMessagesRequest(VALID)).toEqual([]);
 });
 
-/** For each rule, requests that break it. A rule without one fails the last test of this file. */
+/** Other ways to break rules than the least one that each rule brings itself. */
 const BROKEN: readonly (readonly [rule: string, why: string, request: JsonObject, says: string])[] = [
   ['known-fields', 'a field of its own', { ...VALID, run_id: 1 }, 'run_id: Extra inputs'],
   ['max-tokens', 'a negative limit', { ...VALID, max_tokens: -1 }, 'max_tokens'],
   ['max-tokens', 'half a token', { ...VALID, max_tokens: 1.5 }, 'max_tokens'],
   ['system', 'a number', { ...VALID, system: 1 }, 'system'],
-  ['system', 'an empty block', { ...VALID, system: [text(' ')] }, 'system.0'],
+  ['system', 'an empty block', { ...VALID, system: [text(' ')] }, 'system: text content'],
   ['stop-sequences', 'white space', { ...VALID, stop_sequences: ['\n'] }, 'stop_sequences.0'],
   ['tool-choice-form', 'a string', { ...VALID, tool_choice: 'auto' }, 'tool_choice'],
   ['tool-choice-form', 'no name', { ...VALID, tool_choice: { type: 'tool' } }, 'tool_choice.tool.name'],
@@ -71,13 +70,13 @@ const BROKEN: readonly (readonly [rule: string, why: string, request: JsonObject
   ],
   ['tool-choice-needs-tools', 'none to choose from', { ...VALID, tools: [] }, 'while providing tools'],
   [
-    'tool-choice-needs-tools',
+    'tool-choice-names-a-tool',
     'an unknown name',
     { ...VALID, tool_choice: { type: 'tool', name: 'constructor' } },
     "Tool 'constructor' not found",
   ],
   [
-    'tool-choice-needs-tools',
+    'tool-choice-direct',
     'a tool only code may call',
     {
       ...VALID,
@@ -87,17 +86,17 @@ const BROKEN: readonly (readonly [rule: string, why: string, request: JsonObject
     'allowed_callers',
   ],
   [
-    'forced-tool-use',
+    'forced-thinking',
     'manual thinking',
     { ...VALID, tool_choice: { type: 'any' }, thinking: { type: 'enabled', budget_tokens: 1024 } },
     'Thinking may not be enabled',
   ],
-  ['forced-tool-use', 'no tokens', { ...VALID, tool_choice: { type: 'any' }, max_tokens: 0 }, 'max_tokens: 0'],
+  ['forced-empty', 'no tokens', { ...VALID, tool_choice: { type: 'any' }, max_tokens: 0 }, 'max_tokens: 0'],
   [
-    'forced-tool-use',
+    'forced-model',
     'a model that refuses it',
     { ...VALID, model: 'claude-opus-5-5', tool_choice: { type: 'any' } },
-    'does not support forced tool use',
+    'are not supported for this model',
   ],
   [
     'cache-marks',
@@ -111,22 +110,22 @@ const BROKEN: readonly (readonly [rule: string, why: string, request: JsonObject
   ['tool-name', 'a dot', { ...VALID, tools: [{ ...tool, name: 'a.b' }] }, 'tools.0.custom.name'],
   ['tool-name', 'too long', { ...VALID, tools: [{ ...tool, name: 'a'.repeat(129) }] }, 'tools.0.custom.name'],
   [
-    'tool-name',
+    'toolset-fields',
     'a toolset with a name',
     { ...VALID, tools: [tool, { type: 'computer_toolset_20260801', name: 'x' }] },
-    'tools.1.name',
+    'tools.1.computer_toolset_20260801.name',
   ],
   ['tool-names-unique', 'twice', { ...VALID, tools: [tool, tool] }, 'must be unique'],
   ['tool-fields', 'a field of its own', { ...VALID, tools: [{ ...tool, effect: 'read' }] }, 'effect: Extra inputs'],
   ['tool-fields', 'a flag in words', { ...VALID, tools: [{ ...tool, strict: 'yes' }] }, 'strict'],
   ['input-schema', 'none', { ...VALID, tools: [{ name: 'x' }] }, 'input_schema: Field required'],
   [
-    'input-schema',
+    'property-names',
     'a property name',
     { ...VALID, tools: [{ ...tool, input_schema: { type: 'object', properties: { $top: {} } } }] },
     'Property keys should match pattern',
   ],
-  ['input-schema', 'no type', { ...VALID, tools: [{ ...tool, input_schema: {} }] }, "'object'"],
+  ['input-schema', 'no type', { ...VALID, tools: [{ ...tool, input_schema: {} }] }, 'type: Field required'],
   [
     'input-schema',
     'a choice on top',
@@ -164,7 +163,7 @@ const BROKEN: readonly (readonly [rule: string, why: string, request: JsonObject
         input_schema: { type: 'object', additionalProperties: false },
       })),
     },
-    'Found 21',
+    'Too many strict tools (21)',
   ],
   ['not-all-deferred', 'all', { ...VALID, tools: [{ ...tool, defer_loading: true }] }, 'cannot be deferred'],
   ['messages-list', 'none', { messages: [] }, 'at least one message'],
@@ -293,11 +292,6 @@ describe.each(BROKEN)('%s', (rule, why, request, says) => {
     expect(found.join('\n')).toContain(says);
     expect(checkMessagesRequest(request)).toEqual(expect.arrayContaining([...found]));
   });
-});
-
-test('every rule is shown to refuse something', () => {
-  const shown = new Set(BROKEN.map(([rule]) => rule));
-  expect(MESSAGES_REQUEST_RULES.map(({ id }) => id).filter((id) => !shown.has(id))).toEqual([]);
 });
 
 test('anything at all can be checked without an exception', () => {

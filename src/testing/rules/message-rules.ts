@@ -1,6 +1,8 @@
 import type { Json, JsonObject } from '../../contracts/index.ts';
-import type { Rule } from './rule.ts';
-import { arrayOf, isObject, isString, messagesOf, type Placed, placed } from './shape.ts';
+import { traitsOf } from './model-traits.ts';
+import { type Rule, docs, report, sdk } from './rule.ts';
+import { ASK, askOpus, assistant, call, HI, IMAGE, result, said, saidWith, text, tool, user } from './samples.ts';
+import { arrayOf, isObject, isString, messagesOf, type Placed, type PlacedMessage, placed } from './shape.ts';
 
 const ROLES: readonly Json[] = ['user', 'assistant', 'system'];
 const IMAGE_TYPES: readonly Json[] = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'];
@@ -71,39 +73,63 @@ function allBlocks(body: JsonObject): readonly Placed[] {
 export const MESSAGE_RULES: readonly Rule[] = [
   {
     id: 'messages-list',
-    check({ messages }) {
+    refuses: 'whose messages are no list of objects, or empty',
+    source: report('the API words it "messages: at least one message is required"'),
+    check({ messages, compaction }) {
       if (!Array.isArray(messages)) return ['messages: Input should be a valid list'];
-      if (messages.length === 0) return ['messages: at least one message is required'];
+      if (messages.length === 0 && !isObject(compaction)) return ['messages: at least one message is required'];
       return messages.flatMap((message, index) =>
         isObject(message) ? [] : [`messages.${index}: Input should be an object`],
       );
     },
+    breach: said(),
+    keeps: ASK,
   },
   {
     id: 'roles',
+    refuses: 'with a message whose role is none of user, assistant and system',
+    source: sdk('BetaMessageParam'),
     check: (body) =>
       messagesOf(body)
         .filter(({ role }) => !ROLES.includes(role ?? null))
         .map(({ path, role }) => `${path}.role: Unexpected role ${JSON.stringify(role ?? null)}`),
+    breach: said(HI, { role: 'tool', content: 'x' }),
+    keeps: said(HI, assistant('Hello.'), user('And?')),
   },
   {
     id: 'first-is-user',
+    refuses: "whose first message is not the user's",
+    source: report('the API words it "messages: first message must use the \\"user\\" role"'),
     check(body) {
       const [first] = messagesOf(body);
-      return first === undefined || first.role === 'user' ? [] : ['messages: first message must use the "user" role'];
+      // A summary stands in for the user's words before it.
+      const summed = first?.role === 'assistant' && first.blocks[0]?.block.type === 'compaction';
+      return first === undefined || first.role === 'user' || summed
+        ? []
+        : ['messages: first message must use the "user" role'];
     },
+    breach: said(assistant('Hello.'), HI),
+    keeps: ASK,
   },
   {
     id: 'message-fields',
+    refuses: 'with a message that has other fields than role and content',
+    source: report('the API words it "messages.1.id: Extra inputs are not permitted"'),
     check: (body) =>
       placed('messages', body.messages).flatMap(({ path, block }) =>
         Object.keys(block)
-          .filter((field) => field !== 'role' && field !== 'content')
+          .filter((field) => !['role', 'content', 'clear_at', 'output_config'].includes(field))
           .map((field) => `${path}.${field}: Extra inputs are not permitted`),
       ),
+    breach: said(HI, { ...assistant('Hello.'), id: 'msg_1' }, user('And?')),
+    keeps: said(HI, assistant('Hello.'), user('And?')),
   },
   {
     id: 'content-not-empty',
+    refuses: 'with an empty message that is not the last one of the assistant',
+    source: report(
+      'the API words it "all messages must have non-empty content except for the optional final assistant message"',
+    ),
     check(body) {
       const messages = messagesOf(body);
       return messages.flatMap(({ path, role, content, index }) => {
@@ -115,9 +141,13 @@ export const MESSAGE_RULES: readonly Rule[] = [
         return [`${path}: all messages must have non-empty content except for the optional final assistant message`];
       });
     },
+    breach: said(user([])),
+    keeps: ASK,
   },
   {
     id: 'block-places',
+    refuses: "with a block in a message whose role can't have it",
+    source: sdk('BetaContentBlockParam'),
     check: (body) =>
       messagesOf(body).flatMap(({ path, role, content, blocks }) => [
         ...arrayOf(content).flatMap((block, index) =>
@@ -131,9 +161,13 @@ export const MESSAGE_RULES: readonly Rule[] = [
           return [`${at.path}: ${String(at.block.type)} blocks are not allowed in ${String(role)} messages`];
         }),
       ]),
+    breach: said(HI, assistant([IMAGE]), user('And?')),
+    keeps: said(user([IMAGE, text('What is it?')])),
   },
   {
     id: 'block-fields',
+    refuses: 'with a block that has a field the API does not know',
+    source: report('the API words it "… Extra inputs are not permitted"'),
     check: (body) =>
       allBlocks(body).flatMap(({ path, block }) => {
         const allowed = FIELDS.get(block.type ?? null);
@@ -142,13 +176,21 @@ export const MESSAGE_RULES: readonly Rule[] = [
           .filter((field) => !allowed.includes(field))
           .map((field) => `${path}.${String(block.type)}.${field}: Extra inputs are not permitted`);
       }),
+    breach: saidWith([tool()], HI, assistant([call('toolu_1')]), user([result('toolu_1', { ms: 5 })])),
+    keeps: saidWith([tool()], HI, assistant([call('toolu_1')]), user([result('toolu_1', { is_error: false })])),
   },
   {
     id: 'block-shapes',
+    refuses: 'with a block whose fields have values that the API does not take',
+    source: sdk('BetaContentBlockParam'),
     check: (body) => allBlocks(body).flatMap((at) => SHAPES.get(at.block.type ?? null)?.(at) ?? []),
+    breach: said(user([text('')])),
+    keeps: said(user([text('Hi')])),
   },
   {
     id: 'no-trailing-whitespace',
+    refuses: 'that ends with words of the assistant and white space behind them',
+    source: report('the API words it "final assistant content cannot end with trailing whitespace"'),
     check(body) {
       const last = messagesOf(body).at(-1);
       if (last?.role !== 'assistant') return [];
@@ -158,8 +200,35 @@ export const MESSAGE_RULES: readonly Rule[] = [
         ? ['messages: final assistant content cannot end with trailing whitespace']
         : [];
     },
+    breach: said(HI, assistant('Well, ')),
+    keeps: said(HI, assistant('Well,')),
+  },
+  {
+    id: 'prefill-of-model',
+    refuses: 'that ends with words of the assistant, for a model of 4.6 or later',
+    source: docs('Errors: prefill not supported'),
+    check(body) {
+      const last = messagesOf(body).at(-1);
+      if (last?.role !== 'assistant' || traitsOf(body.model)?.prefill !== false || isResumed(last)) return [];
+      return isObject(body.compaction) || body.fallback_credit_token !== undefined
+        ? []
+        : ['This model does not support assistant message prefill. The conversation must end with a user message.'];
+    },
+    breach: askOpus({ messages: [HI, assistant('Well,')] }),
+    keeps: askOpus({ messages: [HI, assistant('Well.'), user('And?')] }),
   },
 ];
+
+/** A turn that stopped in the middle and is sent back as it was: it waits for the provider, or was compacted. */
+function isResumed({ blocks }: PlacedMessage): boolean {
+  const answered = new Set(blocks.map(({ block }) => block.tool_use_id));
+  return blocks.some(
+    ({ block }) =>
+      block.type === 'compaction' ||
+      (isString(block.type) && block.type.endsWith('_tool_result')) ||
+      ((block.type === 'server_tool_use' || block.type === 'mcp_tool_use') && !answered.has(block.id)),
+  );
+}
 
 function required(path: string, block: JsonObject, fields: readonly string[]): readonly string[] {
   return fields

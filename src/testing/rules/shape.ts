@@ -32,7 +32,23 @@ export function placed(path: string, value: Json | undefined): readonly Placed[]
   return arrayOf(value).flatMap((block, index) => (isObject(block) ? [{ path: `${path}.${index}`, block }] : []));
 }
 
+let pass: { readonly body: JsonObject; readonly messages: readonly PlacedMessage[] } | undefined;
+
+/** Checks one body by many rules, each of which would read its messages anew. */
+export function inOnePass<T>(body: JsonObject, check: () => T): T {
+  pass = { body, messages: readMessages(body) };
+  try {
+    return check();
+  } finally {
+    pass = undefined;
+  }
+}
+
 export function messagesOf(body: JsonObject): readonly PlacedMessage[] {
+  return pass?.body === body ? pass.messages : readMessages(body);
+}
+
+function readMessages(body: JsonObject): readonly PlacedMessage[] {
   return placed('messages', body.messages).map(({ path, block }, index) => ({
     path,
     index,
