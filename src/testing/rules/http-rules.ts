@@ -21,7 +21,7 @@ export interface HttpRule extends RuleFacts {
   readonly breach: { readonly headers?: Readonly<Record<string, string | null>>; readonly body?: string };
 }
 
-export const API_VERSIONS: readonly string[] = ['2023-06-01', '2026-10-21'];
+const API_VERSIONS: readonly string[] = ['2023-06-01', '2026-10-21'];
 /** The most that a request may hold, in bytes. */
 export const MOST_BYTES = 32 * 1024 * 1024;
 /** What the SDK sends as headers. In a body the API doesn't know them. */
