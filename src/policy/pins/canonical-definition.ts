@@ -1,4 +1,4 @@
-import type { Json, JsonObject, ToolDefinition } from '../../contracts/index.ts';
+import type { Json, JsonObject, RawJson, ToolDefinition } from '../../contracts/index.ts';
 import { canonicalJson, sha256 } from '../../tools/index.ts';
 
 /** Members of a JSON Schema that hold values, in which nothing is a keyword. */
@@ -36,17 +36,14 @@ export function definitionFingerprint(definition: Json): string {
   return sha256(canonicalJson(definition));
 }
 
-/** A tool of this process has no received text: what it is made of stands in its definition. */
-function rawObject({ raw, ref, description, inputSchema, outputSchema, annotations }: ToolDefinition) {
-  if (ref.server === null) {
-    return {
-      name: ref.tool,
-      description,
-      inputSchema,
-      ...(outputSchema !== undefined && { outputSchema }),
-      ...(annotations !== undefined && { annotations }),
-    };
-  }
+/** What a tool of this process does to the world, and what else its model reads, stands beside what a server would list. */
+function rawObject({ raw, ref, description, inputSchema, effect, hints }: ToolDefinition): JsonObject | undefined {
+  const listed = parsedObject(raw);
+  if (ref.server !== null) return listed;
+  return { ...listed, name: ref.tool, description, inputSchema, effect, ...(hints && { hints: hints as JsonObject }) };
+}
+
+function parsedObject(raw: RawJson): JsonObject | undefined {
   try {
     const value = raw.parse();
     return isObject(value) ? value : undefined;

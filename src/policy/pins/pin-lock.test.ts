@@ -35,6 +35,22 @@ test('only what is in the lock may be seen and called, tools of the process incl
   });
 });
 
+test.each([
+  ['title', { title: 'The work' }],
+  ['annotations', { annotations: { destructiveHint: true } }],
+  ['outputSchema', { output: { type: 'object' } }],
+  ['effect', { effect: 'read' }],
+  ['hints', { examples: [{}] }],
+  ['hints', { strict: true }],
+  ['_meta', { idempotencyKey: ['/id'] }],
+  ['_meta', { preview: { tool: 'look', arguments: {} } }],
+] as const)('a tool of the process with another %s is another', async (part, more) => {
+  const known = await pins({ lock });
+  const input = { type: 'object' } as const;
+  const changed = defineTool({ name: 'work', description: 'Works.', input, ...more }, () => ({})).definition;
+  expect(known.verdict(changed)?.text).toMatch(new RegExp(`is another than in the lock: .*${part}\\b.* differ`));
+});
+
 test('instructions that are not in the lock, or others, are not given', async () => {
   const known = await pins({ lock });
   expect(known.instructions(SHOP, 'Ask first.')).toBeUndefined();
