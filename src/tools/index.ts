@@ -29,7 +29,7 @@ export type { FromSchema } from './from-schema.ts';
 export { functionSource } from './function-source.ts';
 export { harnessNote, isHarnessNote, promptNote, wordsOfPromptNote } from './harness-note.ts';
 export { hostTool, isHostTool } from './host-tool.ts';
-export { isJsonObject, ownMember, stringMember, toJson } from './json-object.ts';
+export { isJsonObject, ownMember, pointerSegment, stringMember, toJson } from './json-object.ts';
 export { type Leaf, keyAt, leavesOf, resolvePointer } from './json-pointer.ts';
 export { isLoopback } from './loopback.ts';
 export { makeFolder } from './make-folder.ts';

@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path';
 import type { Json, Reason, ToolDefinition } from '../../contracts/index.ts';
 import { canonicalJson, inspectSchema, printable, rawFrom, sha256, wireName } from '../../tools/index.ts';
 import { keepResult } from './keep-result.ts';
@@ -25,6 +26,11 @@ export function applyView(
   const narrowed = narrowSchema(view, of.inputSchema);
   if ('problem' in narrowed) {
     return { problem: viewReason(view, 'view_does_not_fit', `doesn't fit: ${narrowed.problem}`) };
+  }
+  const [argument, folder] = root === undefined ? relativeFolder(view) : [];
+  if (folder !== undefined) {
+    const text = `has the folder "${folder}" for "${argument}", and nobody said where relative paths begin: write it as an absolute one, or give createViewSet a "root".`;
+    return { problem: viewReason(view, 'view_does_not_fit', text) };
   }
   const bad = inspectSchema(narrowed.schema);
   if (bad) return { problem: viewReason(view, 'view_does_not_fit', `makes a schema that can't be used. ${bad.text}`) };
@@ -72,6 +78,14 @@ export function applyView(
     },
   };
   return { tool };
+}
+
+function relativeFolder({ arguments: limits }: View): readonly [argument?: string, folder?: string] {
+  for (const [name, { inside }] of limits) {
+    const folder = inside?.find((each) => !isAbsolute(each));
+    if (folder !== undefined) return [name, folder];
+  }
+  return [];
 }
 
 /** A server's title in the annotations would speak in place of the view's. */

@@ -1,3 +1,4 @@
+import { isAbsolute, resolve } from 'node:path';
 import type { Identity, Json } from '../../contracts/index.ts';
 import { canonicalJson, printable, resolvePointer } from '../../tools/index.ts';
 import { pathInside } from '../real-path.ts';
@@ -73,17 +74,25 @@ function checkOne(
   if (maxLength !== undefined && !(length !== undefined && length <= maxLength)) {
     return { why: `must be a text of at most ${maxLength} characters` };
   }
-  if (inside) {
-    if (typeof value !== 'string') return { why: 'must be the path of a file or folder' };
-    if (root === undefined) return { why: 'can not be checked, since nobody said where relative paths begin' };
-    if (!inside.some((folder) => pathInside(value, folder, root) === 'yes')) {
-      return { why: `must lie below ${inside.map((each) => printable(each)).join(' or ')}` };
-    }
-  }
+  if (inside) return insidePath(value, inside, root);
   if (!hosts) return { value };
   if (typeof value !== 'string') return { why: 'must be an address' };
   const allowed = allowedAddress(value, hosts, limit.schemes ?? ['https']);
   return 'href' in allowed ? { value: allowed.href } : allowed;
+}
+
+/**
+ * A relative path is the project's, and goes on as an absolute one: where a server would begin to read it, nobody can
+ * tell.
+ */
+function insidePath(value: Json, folders: readonly string[], root: string | undefined): Checked {
+  if (typeof value !== 'string') return { why: 'must be the path of a file or folder' };
+  if (root === undefined && !isAbsolute(value)) return { why: 'must be an absolute path' };
+  const base = root ?? '/';
+  if (!folders.some((folder) => pathInside(value, folder, base) === 'yes')) {
+    return { why: `must lie below ${folders.map((each) => printable(each)).join(' or ')}` };
+  }
+  return { value: isAbsolute(value) ? value : resolve(base, value) };
 }
 
 function isNumber(value: Json): value is number {

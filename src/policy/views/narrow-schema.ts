@@ -32,7 +32,10 @@ export function narrowSchema(view: View, upstream: Json): NarrowedSchema {
     return { problem: 'the tool behind it names no arguments that could be limited.' };
   }
   const absent = [...view.arguments.keys()].find((name) => !Object.hasOwn(properties, name));
-  if (absent !== undefined) return { problem: `the tool behind it has no argument "${absent}".` };
+  if (absent !== undefined) {
+    const nested = absent.startsWith('/') ? ' Limits reach whole arguments, not what is inside of one.' : '';
+    return { problem: `the tool behind it has no argument "${absent}".${nested}` };
+  }
   const given = ownMember(upstream, 'required');
   const required = new Set(Array.isArray(given) ? given : []);
   const offered: Offered[] = [];

@@ -141,6 +141,7 @@ function readLimit(name: string, given: Json | undefined, { functions }: ParseVi
   if (schemes && (!hosts || schemes.length === 0 || schemes.some((each) => !ADDRESS_SCHEMES.includes(each)))) {
     throw new Wrong(`"schemes" of ${where} takes "http" and "https", beside "hosts".`);
   }
+  if (hosts && value.inside !== undefined) throw new Wrong(`${where} is an address or a path: "hosts" or "inside".`);
   const checks = ['enum', 'values', 'hosts', 'inside', ...NUMBERS].filter((key) => value[key] !== undefined);
   if (choices !== undefined && checks.length > 0) {
     throw new Wrong(`${where} has "choices", which say already what may be sent; "${checks[0]}" doesn't fit.`);

@@ -1,5 +1,5 @@
 import type { Identity, Json, JsonObject, NarrowedArguments, ToolDefinition } from '../../contracts/index.ts';
-import { compileSchema, isJsonObject, resolvePointer } from '../../tools/index.ts';
+import { compileSchema, isJsonObject, pointerSegment, resolvePointer, type SchemaIssue } from '../../tools/index.ts';
 import { checkArgument } from './check-argument.ts';
 import type { Offered } from './narrow-schema.ts';
 import { isLimited } from './narrow-schema.ts';
@@ -62,9 +62,26 @@ async function mapped(between: Between, args: JsonObject, who: Identity): Promis
   const behind: unknown = JSON.parse(JSON.stringify(Object.fromEntries(sent)));
   if (!isJsonObject(behind)) return issue('', 'can not be written as JSON');
   const unfit = (await compileSchema(of.inputSchema, { origin })).check(behind);
-  return unfit.length > 0 ? { issues: unfit } : { args: behind };
+  return unfit.length > 0 ? { issues: unfitIssues(unfit, view, offered) } : { args: behind };
+}
+
+/**
+ * What is wrong with the arguments for the tool behind, in words of the view: of an argument that the caller gave, what is
+ * wrong with that one. Anything else could name, or show the value of, what the view hides.
+ */
+function unfitIssues(unfit: readonly SchemaIssue[], view: View, offered: readonly Offered[]): readonly SchemaIssue[] {
+  const shown = new Set(offered.map((one) => one.offered));
+  const hidden = [...view.arguments.keys()].filter((name) => !shown.has(name));
+  const told = unfit.flatMap(({ path, message }) => {
+    const [, top, ...rest] = path.split('/');
+    const one = offered.find(({ behind }) => pointerSegment(behind) === top);
+    if (!one || one.limit.choices || hidden.some((name) => message.includes(name))) return [];
+    return [{ path: ['', pointerSegment(one.offered), ...rest].join('/'), message }];
+  });
+  if (told.length === unfit.length) return told;
+  return [...told, { path: '', message: 'the arguments together are not what the tool behind this one takes' }];
 }
 
 function issue(name: string, message: string): NarrowedArguments {
-  return { issues: [{ path: `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, message }] };
+  return { issues: [{ path: `/${pointerSegment(name)}`, message }] };
 }

@@ -98,7 +98,7 @@ describe('arguments', () => {
     [{ tags: { values: ['a'] } }, { url: 'x', tags: [] }],
     [{ url: { values: ['a'] } }, { url: [] }],
     [{ owner: { remove: true } }, { url: 'x', owner: 'eve' }],
-    [{ url: { inside: ['docs'] } }, { url: 'docs/a' }],
+    [{ url: { inside: ['/docs'] } }, { url: 'docs/a' }],
     [{ url: { hosts: ['docs.example.com'] } }, { url: 'https://evil.test/' }],
     [{ url: { as: 'address' } }, { url: 'x' }],
   ];
@@ -125,17 +125,41 @@ describe('arguments', () => {
     mkdirSync(join(root, 'docs'));
     symlinkSync('/', join(root, 'docs', 'out'));
     const limits = { url: { inside: ['docs'] } };
-    expect(await sent(limits, { url: 'docs/a.md' }, root)).toEqual({ url: 'docs/a.md' });
+    // Where a server would begin to read a relative one, nobody can tell.
+    expect(await sent(limits, { url: 'docs/a.md' }, root)).toEqual({ url: join(root, 'docs', 'a.md') });
+    expect(await sent(limits, { url: join(root, 'docs', 'a') }, root)).toEqual({ url: join(root, 'docs', 'a') });
+    const absolute = { url: { inside: [join(root, 'docs')] } };
+    expect(await sent(absolute, { url: join(root, 'docs', 'a') })).toEqual({ url: join(root, 'docs', 'a') });
+    expect(await sent(absolute, { url: 'docs/a' })).toContain('must be an absolute path');
     for (const url of ['docs/out/etc', 'docs/../x', '/etc/passwd', 'file:///etc', '~/x']) {
       expect(await sent(limits, { url }, root)).toContain('must lie below');
     }
   });
-  test("what passes the view is held to the tool's own schema, too", async () => {
-    const schema = { ...(FETCH_SCHEMA as JsonObject), not: { required: ['follow'] } };
-    const one = view({ name: 'load', server: 'web', tool: 'fetch', arguments: { follow: { fixed: true } } });
-    const { narrows } = made(applyView(fetchTool(schema), one));
-    expect(await narrows.arguments({ url: 'x' }, ADA)).toHaveProperty('issues');
-  });
+  const own = FETCH_SCHEMA as JsonObject;
+  const unfit: readonly [string, JsonObject, Record<string, ArgumentOptions>, JsonObject, string][] = [
+    ['what is fixed', { not: { required: ['follow'] } }, { follow: { fixed: true } }, { url: 'x' }, 'together'],
+    ['a fixed value', {}, { limit: { fixed: 7777 } }, { url: 'x', format: 'text' }, 'together'],
+    ['a name behind', {}, { url: { as: 'address' }, follow: { remove: true } }, { address: 'bad' }, '/address'],
+    ['a choice', {}, { url: { choices: { one: 'follow-me' } }, follow: { remove: true } }, { url: 'one' }, 'together'],
+    ['what it depends on', {}, { follow: { remove: true } }, { url: 'x', owner: 'a' }, 'together'],
+  ];
+  test.each(unfit)(
+    "what passes the view is held to the tool's own schema, too, and %s is not told",
+    async (_, more, limits, given, said) => {
+      const properties = {
+        ...(own.properties as JsonObject),
+        url: { type: 'string', not: { enum: ['bad', 'follow-me'] } },
+        limit: { type: 'integer', maximum: 1000 },
+      };
+      const schema = { ...own, properties, dependentRequired: { owner: ['follow'] }, ...more };
+      const one = view({ name: 'load', server: 'web', tool: 'fetch', arguments: limits });
+      const { narrows } = made(applyView(fetchTool(schema), one));
+      const text = JSON.stringify(await narrows.arguments(given, ADA));
+      expect(text).toContain('issues');
+      expect(text).toContain(said);
+      for (const hidden of ['follow', '7777', ...(limits.url?.as ? ['/url'] : [])]) expect(text).not.toContain(hidden);
+    },
+  );
 });
 
 describe('a view that does not fit is a problem', () => {
@@ -144,6 +168,8 @@ describe('a view that does not fit is a problem', () => {
     { url: { remove: true } },
     { format: { enum: ['pdf'] } },
     { url: { as: 'owner' } },
+    { url: { inside: ['docs'] } },
+    { '/url/host': { enum: ['a'] } },
   ])('%j', (args) => {
     const one = view({ name: 'load', server: 'web', tool: 'fetch', arguments: args });
     expect(applyView(fetchTool(), one)).toMatchObject({ problem: { code: 'view_does_not_fit' } });
@@ -157,6 +183,7 @@ describe('a view that does not fit is a problem', () => {
     { tool: 'fetch', arguments: { url: { fixed: 1, enum: [1] } } },
     { tool: 'fetch', arguments: { url: { maximum: '5' } } },
     { tool: 'fetch', arguments: { url: { inside: 'docs' } } },
+    { tool: 'fetch', arguments: { url: { inside: ['docs'], hosts: ['a.test'] } } },
     { tool: 'fetch', arguments: { url: { choices: { a: 1 }, enum: ['a'] } } },
     { tool: 'fetch', arguments: ['url'] },
     { tool: 'fetch', result: { keep: [] } },
