@@ -47,6 +47,16 @@ describe.each([
     expect((await bridle(['tools', 'list', '--trust-project'], at)).stderr).not.toContain('mcp__m__sampling');
   });
 
+  test('of the same name as another that is meant is not told of the model', async () => {
+    own({ m: { fingerprint: 'a'.repeat(64) } }, 'mcp__m__sampling');
+    model = await chatModel([CALL, 'Done.', CALL, 'A thought.', 'Done.']);
+    const { stderr } = await run();
+    expect(model.toolAnswers(1)[0]).not.toContain('thought');
+    const [, fingerprint = ''] = /The one here has ([0-9a-f]{64}),/.exec(stderr) ?? [];
+    own({ m: { fingerprint } }, 'mcp__m__sampling');
+    expect((await run()).stderr).toContain('lent to servers: 1 request');
+  });
+
   test('gets the answer once the person has agreed to the question and to the answer', async () => {
     own({ m: {} });
     model = await chatModel([CALL, 'A thought.', 'Done.']);

@@ -1,9 +1,9 @@
 import type { Project } from '../host/index.ts';
-import { serverFingerprint } from '../mcp/client/index.ts';
 import type { PinRecord, Pins } from '../policy/index.ts';
 import { printable } from '../tools/index.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
 import { counted } from './counted.ts';
+import { fingerprintOf } from './fingerprint-of.ts';
 import { flag } from './parse.ts';
 import { pinLine } from './pin-text.ts';
 import { printJson } from './print-json.ts';
@@ -39,9 +39,4 @@ function whyOld({ server }: PinRecord, { listed, servers }: Pick<Project, 'liste
   const fingerprint = fingerprintOf(used);
   if (fingerprint === undefined || fingerprint === server.fingerprint) return undefined;
   return `server ${printable(server.key)} has another command line or address now`;
-}
-
-function fingerprintOf(server: Project['servers'][number]): string | undefined {
-  if (server.kind !== 'http') return serverFingerprint(server.command, server.args ?? []);
-  return URL.canParse(server.url) ? serverFingerprint(new URL(server.url)) : undefined;
 }

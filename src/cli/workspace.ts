@@ -4,6 +4,7 @@ import {
   type AgentFile,
   CLIENT_CAPABILITIES,
   hooksToRun,
+  isLent,
   lendModel,
   type Lent,
   linePrompter,
@@ -23,6 +24,7 @@ import { BridleError, printable } from '../tools/index.ts';
 import { agentNamed, modeFor, policyFor } from './agent-option.ts';
 import { wrapLines } from './chat/wrap.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
+import { fingerprintOf } from './fingerprint-of.ts';
 import { flag, listOption, stringOption } from './parse.ts';
 import { serverLog, serverLogLevel } from './server-log.ts';
 import { styleFor } from './style.ts';
@@ -125,8 +127,10 @@ export async function openWorkspace(
   });
   warn([...hooks.problems, ...heldBack(project.hooks)], io);
   let model: () => Model | undefined = () => undefined;
+  const { lentTo, others } = lending(project);
+  warn(others, io);
   const sampling = lendModel({
-    servers: project.sampling,
+    servers: lentTo,
     // What is lent is no tool that a server defines.
     policy: policyFor(agent, rules.policy),
     who: { agent: name ?? MAIN_AGENT, via: 'terminal' },
@@ -140,7 +144,7 @@ export async function openWorkspace(
     ...(prompter && { prompter }),
   });
   const optionsFor = (key: string) => ({
-    capabilities: project.sampling.has(key) ? { ...CLIENT_CAPABILITIES, sampling: {} } : CLIENT_CAPABILITIES,
+    capabilities: lentTo.has(key) ? { ...CLIENT_CAPABILITIES, sampling: {} } : CLIENT_CAPABILITIES,
     input,
     ...(log.asked && { logLevel: log.asked }),
   });
@@ -193,6 +197,21 @@ export async function openWorkspace(
       await pins.close();
     },
   };
+}
+
+/** To which of the servers the model is lent: a name may belong to another one in each folder. */
+function lending({ sampling, servers }: Pick<Project, 'sampling' | 'servers'>) {
+  const lentTo = new Map(sampling);
+  const others = servers.flatMap((server): Reason[] => {
+    const budget = sampling.get(server.key);
+    const fingerprint = fingerprintOf(server);
+    if (!budget || isLent(budget, fingerprint)) return [];
+    lentTo.delete(server.key);
+    const what = `"sampling" lends your model to a server "${server.key}" with the fingerprint ${budget.fingerprint}`;
+    const text = `${what}. The one here has ${fingerprint ?? 'none'}, so it gets nothing.`;
+    return [{ room: 'cli', code: 'sampling_other_server', text }];
+  });
+  return { lentTo, others };
 }
 
 function heldBack(hooks: readonly ListedHook[]): readonly Reason[] {

@@ -122,14 +122,18 @@ describe('readBridleFile', () => {
 
   test('only the user lends the model, by server; a limit that can not be read is none at all', () => {
     const text =
-      '{"sampling": {"servers": {"a": {}, "b": {"maxTokens": 5, "requests": 1}, "c": {"requests": "x"}, "d": 1}, "srvers": 1}}';
+      '{"sampling": {"servers": {"a": {}, "b": {"maxTokens": 5, "requests": 1}, "c": {"requests": "x"}, "d": 1, "e": {"fingerprint": "FP"}, "f": {"fingerprint": "no"}}, "srvers": 1}}'.replace(
+        'FP',
+        'a'.repeat(64),
+      );
     const file = read(text, 'user');
     expect([...file.sampling]).toEqual([
       ['a', { maxTokens: 20_000, requests: 10 }],
       ['b', { maxTokens: 5, requests: 1 }],
       ['c', { maxTokens: 20_000, requests: 0 }],
+      ['e', { fingerprint: 'a'.repeat(64), maxTokens: 20_000, requests: 10 }],
     ]);
-    expect(file.warnings).toHaveLength(3);
+    expect(file.warnings).toHaveLength(4);
     const project = read(text, 'project');
     expect([project.sampling.size, project.warnings[0]?.code]).toEqual([0, 'sampling_in_project']);
   });

@@ -15,7 +15,7 @@ export const BRIDLE_KEYS = [
 ] as const;
 export const PERMISSION_KEYS = ['allow', 'ask', 'deny', 'from'] as const;
 export const SAMPLING_KEYS = ['servers'] as const;
-export const SAMPLING_SERVER_KEYS = ['maxTokens', 'requests'] as const;
+export const SAMPLING_SERVER_KEYS = ['maxTokens', 'requests', 'fingerprint'] as const;
 export const APPROVALS_KEYS = ['park', 'waitSeconds'] as const;
 export const PINS_KEYS = ['mode'] as const;
 export const AUDIT_KEYS = ['enabled', 'redact', 'arguments'] as const;

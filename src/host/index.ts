@@ -36,6 +36,7 @@ export { questionText } from './question-text.ts';
 export { replaceFile } from './replace-file.ts';
 export {
   type Lent,
+  isLent,
   lendModel,
   type Sampling,
   type SamplingBudget,

@@ -5,7 +5,7 @@ import { membersOf, type TreeReader, warnUnknownKeys } from './config-tree.ts';
 import type { SamplingBudget } from './sampling.ts';
 
 /** Where an entry names no number. */
-const DEFAULTS: SamplingBudget = { maxTokens: 20_000, requests: 10 };
+const DEFAULTS = { maxTokens: 20_000, requests: 10 };
 
 /** Reads `sampling` of a `bridle.json`: only the user's own file lends a model. */
 export function readSamplingKey(
@@ -37,7 +37,7 @@ export function readSamplingKey(
     }
     const limits = membersOf(reader, value, where);
     warnUnknownKeys(reader, limits, SAMPLING_SERVER_KEYS, where);
-    const limit = (name: keyof SamplingBudget): number => {
+    const limit = (name: keyof typeof DEFAULTS): number => {
       const given = limits.get(name)?.value;
       if (!given) return DEFAULTS[name];
       const number: unknown = given.value;
@@ -46,7 +46,21 @@ export function readSamplingKey(
       reader.warn('odd_value', given, `"${name}" of ${where} is no whole number, so it gets nothing.`);
       return 0;
     };
-    found.set(key, { maxTokens: limit('maxTokens'), requests: limit('requests') });
+    const fingerprint = limits.get('fingerprint')?.value;
+    if (fingerprint && (fingerprint.type !== 'string' || !/^[0-9a-f]{64}$/.test(String(fingerprint.value)))) {
+      // Whoever meant one server doesn't get another.
+      reader.warn(
+        'odd_value',
+        fingerprint,
+        `"fingerprint" of ${where} is no SHA-256 in 64 hex digits, so it gets nothing.`,
+      );
+      continue;
+    }
+    found.set(key, {
+      ...(fingerprint && { fingerprint: String(fingerprint.value) }),
+      maxTokens: limit('maxTokens'),
+      requests: limit('requests'),
+    });
   }
   return found;
 }

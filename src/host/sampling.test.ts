@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { Decision, InputOrigin, Json, Model, ModelReply } from '../contracts/index.ts';
 import { oneAtATime, type Prompter } from './prompter.ts';
-import { lendModel } from './sampling.ts';
+import { lendModel, type SamplingBudget } from './sampling.ts';
 import { readSampling, samplingText } from './sampling-request.ts';
 
 const server = { key: 'research', scope: 'user', fingerprint: 'f', trustAnnotations: false } as const;
@@ -12,7 +12,11 @@ const params = (more: { [key: string]: Json } = {}): Json => ({
   ...more,
 });
 
-function lending(effect: Decision['effect'], lines: string[] | null = [], budget = { maxTokens: 500, requests: 2 }) {
+function lending(
+  effect: Decision['effect'],
+  lines: string[] | null = [],
+  budget: SamplingBudget = { maxTokens: 500, requests: 2 },
+) {
   const shown: string[] = [];
   const prompter: Prompter = {
     write: (text) => shown.push(text),
@@ -72,6 +76,16 @@ describe('lending the model to a server', () => {
     await expect(half.sampling.answer(params(), from)).rejects.toMatchObject({ code: 'sampling_refused' });
     const nobody = lending('ask', null);
     await expect(nobody.sampling.answer(params(), from)).rejects.toThrow('nobody sits at a terminal');
+  });
+
+  test('that is another one of the same name gets nothing; the one that is meant does', async () => {
+    const budget = { maxTokens: 500, requests: 2 };
+    const other = lending('allow', [], { ...budget, fingerprint: 'another' });
+    await expect(other.sampling.answer(params(), from)).rejects.toThrow('another server of this name');
+    expect(other.respond).not.toHaveBeenCalled();
+    await expect(
+      lending('allow', [], { ...budget, fingerprint: 'f' }).sampling.answer(params(), from),
+    ).resolves.toBeDefined();
   });
 
   test('under a deny rule, to a server that is not named, and for no call is refused', async () => {

@@ -17,6 +17,13 @@ export interface SamplingBudget {
   /** Tokens in and out, together. */
   readonly maxTokens: number;
   readonly requests: number;
+  /** Of the server that is meant (`ServerRef.fingerprint`); absent: whichever has the key. */
+  readonly fingerprint?: string;
+}
+
+/** Whether a server is the one that a budget is for. */
+export function isLent(budget: SamplingBudget, fingerprint: string | undefined): boolean {
+  return budget.fingerprint === undefined || budget.fingerprint === fingerprint;
 }
 
 export interface SamplingOptions {
@@ -59,6 +66,9 @@ export function lendModel(options: SamplingOptions): Sampling {
     const budget = server && options.servers.get(server.key);
     if (!server || !budget) {
       throw refused(server?.key, 'no configuration lends it to this server', HOW_TO_LEND);
+    }
+    if (!isLent(budget, server.fingerprint)) {
+      throw refused(server.key, 'the configuration lends it to another server of this name', HOW_TO_LEND);
     }
     const request = readSampling(params);
     if ('problem' in request) throw refused(server.key, request.problem);
