@@ -184,6 +184,7 @@ test('the example lines of a trace are records that its reader takes, one of eac
   expect(skipped).toEqual([]);
   const all: Record<TraceEvent['type'], true> = {
     run: true,
+    begin: true,
     input: true,
     model: true,
     intent: true,
@@ -195,6 +196,7 @@ test('the example lines of a trace are records that its reader takes, one of eac
     limit: true,
     abort: true,
     edit: true,
+    resume: true,
     end: true,
   };
   expect(types).toEqual(Object.keys(all));

@@ -17,6 +17,7 @@ import type { Hook, HookSet, Mode, Permissions } from '../policy/index.ts';
 import type { functionSource } from '../tools/index.ts';
 import type { RunEvent } from './events.ts';
 import type { RunLimits } from './limits.ts';
+import type { ResumableJournal, ResumeOptions } from './resume/resume-options.ts';
 import type { Run } from './run.ts';
 
 /** Where a run is written down as it happens: a `Trace` is one. */
@@ -156,6 +157,16 @@ export interface Agent {
    *   stopped go on from `messages`.
    */
   run(input: string | Json[], options?: RunOptions): Run;
+  /**
+   * Goes on with the run that a journal breaks off in, as after the end of its process: nothing that is known to have
+   * ended is made again, and of a call that may have taken effect `unsure` is asked. The model, the tools and the rules
+   * are this agent's; limits are those that the run was begun with.
+   *
+   * @param journal of the run, which goes on in it: what `openTrace` gives
+   * @returns the run; when it can't go on, one that ends as `failed` with `run_ended`, `run_not_begun`,
+   *   `run_other_model`, `journal_damaged`, `messages_invalid` or `trace_newer`, and nothing is written
+   */
+  resume(journal: ResumableJournal, options?: ResumeOptions): Run;
   conversation(options?: { readonly id?: string; readonly messages?: readonly Json[] }): Conversation;
   /**
    * Ends the session of a conversation for its hooks (`SessionEnd`); the conversation itself may go on, in a new session.

@@ -200,7 +200,7 @@ describe('createAgent', () => {
     const model = scriptedModel([callOrder, 'Shipped.']);
     const agent = await createAgent({ model, tools: [getOrder], permissions: { allow: ['get_order'] } });
     await agent.run('Where is O-1?', { trace }).result;
-    expect(lines).toEqual(['input', 'model', 'intent', 'call', 'outcome', 'model', 'end answered']);
+    expect(lines).toEqual(['begin', 'input', 'model', 'intent', 'call', 'outcome', 'model', 'end answered']);
   });
 
   test('tells each event to its listeners', async () => {

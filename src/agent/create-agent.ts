@@ -15,6 +15,8 @@ import { deferredRun } from './deferred-run.ts';
 import { hookListeners } from './hook-listeners.ts';
 import { readerTool } from './loop-tools.ts';
 import { failedRun, type Run } from './run.ts';
+import type { ResumableJournal, ResumeOptions } from './resume/resume-options.ts';
+import { openSegment } from './resume/run-segment.ts';
 import { errorOf, runStarter } from './start-of-run.ts';
 
 /**
@@ -54,7 +56,7 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
   const running = new Set<Run>();
   let isClosed = false;
   const parts = { options, model, who, policy, catalog, hooks, reader, results, idempotency };
-  const begin = runStarter({ ...parts, isClosed: () => isClosed });
+  const starter = runStarter({ ...parts, isClosed: () => isClosed });
 
   /** Hooks on the input first, where there are any: a run without them starts at once. */
   const hooked = async (input: string | Json[], runOptions: RunOptions, conversation: string): Promise<Run> => {
@@ -62,7 +64,7 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
     const signal = runOptions.signal ?? new AbortController().signal;
     try {
       const said = await hooks.submit(conversation, input, before.length > 0, signal);
-      if (said.kind === 'sent') return begin(input, runOptions, conversation, said.notes);
+      if (said.kind === 'sent') return starter.begin(input, runOptions, conversation, said.notes);
       return failedRun(said.error, before, conversation);
     } catch (error) {
       return failedRun(errorOf(error), before, conversation);
@@ -74,7 +76,7 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
     const hasHooks = INPUT_HOOKS.some((event) => hookSet.has(event));
     const started = hasHooks
       ? deferredRun(hooked(input, runOptions, conversation))
-      : begin(input, runOptions, conversation);
+      : starter.begin(input, runOptions, conversation);
     running.add(started);
     void started.result.then(() => {
       leave();
@@ -83,11 +85,36 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
     return started;
   };
 
+  const resumed = async (journal: ResumableJournal, resumeOptions: ResumeOptions): Promise<Run> => {
+    let conversation: string = randomUUID();
+    try {
+      const segment = await openSegment(journal.events());
+      conversation = segment.conversation ?? conversation;
+      const leave = listeners.during(conversation, { ...resumeOptions, trace: journal });
+      try {
+        const goesOn = await starter.resume(segment, journal, resumeOptions, conversation);
+        void goesOn.result.then(leave);
+        return goesOn;
+      } catch (error) {
+        leave();
+        throw error;
+      }
+    } catch (error) {
+      return failedRun(errorOf(error), [], conversation);
+    }
+  };
+
   return {
     name: who.agent,
     model,
     catalog,
     run,
+    resume(journal, resumeOptions = {}) {
+      const started = deferredRun(resumed(journal, resumeOptions));
+      running.add(started);
+      void started.result.then(() => running.delete(started));
+      return started;
+    },
     conversation: (start = {}) => conversationOf(run, start.id ?? randomUUID(), start.messages ?? []),
     tools: () => catalog.list(who),
     endSession: (conversation, reason) => hooks.end(conversation, reason),

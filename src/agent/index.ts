@@ -15,5 +15,7 @@ export { createAgent } from './create-agent.ts';
 export type { Handoff, RunEnd, RunEvent, RunResult, RunUsage, TriedCall } from './events.ts';
 export type { RunLimits } from './limits.ts';
 export { type Replayed, replay } from './replay.ts';
+export type { UnsureAnswer, UnsureCall } from './resume/open-calls.ts';
+export type { ResumableJournal, ResumeOptions } from './resume/resume-options.ts';
 export type { Run } from './run.ts';
 export { UNTRUSTED_CONTENT_NOTICE } from './system-prompt.ts';

@@ -18,7 +18,7 @@ export interface RunLimits {
   readonly pauses?: number;
 }
 
-const LIMIT_NAMES = ['turns', 'toolCalls', 'tokens', 'ms', 'costUsd', 'identicalFailures', 'pauses'] as const;
+export const LIMIT_NAMES = ['turns', 'toolCalls', 'tokens', 'ms', 'costUsd', 'identicalFailures', 'pauses'] as const;
 type LimitName = (typeof LIMIT_NAMES)[number];
 
 /** Every limit; infinite where there is none. */

@@ -1,8 +1,10 @@
-import type { Executed, Json, Outcome, TraceEvent } from '../contracts/index.ts';
+import type { Json, LoopEvent, RunBegun, TraceEvent } from '../contracts/index.ts';
 import { BridleError } from '../tools/index.ts';
 import { ASK_USER } from './ask-user.ts';
 import { effectiveLimits } from './limits.ts';
 import { readMessages } from './read-messages.ts';
+import { configOfJournal } from './resume/journal-config.ts';
+import { LOST, NOT_RUN } from './resume/open-calls.ts';
 import { initialState, type LoopConfig, type LoopState, type LoopTool } from './state.ts';
 import { step } from './step.ts';
 import type { ReadyTranscript } from './transcript.ts';
@@ -28,6 +30,7 @@ export async function replay(events: AsyncIterable<TraceEvent> | Iterable<TraceE
   const player = new Player();
   let conversation: string | undefined;
   for await (const event of events) {
+    if (event.type === 'begin') conversation ??= event.conversation;
     if (event.type === 'call') conversation ??= event.call.conversation;
     if (event.type === 'decided') conversation ??= event.intent.conversation;
     player.take(event);
@@ -43,9 +46,18 @@ class Player {
 
   take(event: TraceEvent): void {
     switch (event.type) {
-      case 'input':
+      case 'begin':
         this.#close(event.at, 'broken_off');
-        this.#state = step(initialState(CONFIG, this.#transcript()), event).state;
+        if (Array.isArray(event.before)) this.#before = event.before;
+        this.#state = initialState(configOf(event), this.#transcript());
+        return;
+      case 'input':
+        // A run of an older journal begins with its input.
+        if (this.#state?.waitingFor !== 'input') {
+          this.#close(event.at, 'broken_off');
+          this.#state = initialState(CONFIG, this.#transcript());
+        }
+        this.#step(this.#state, event);
         return;
       case 'end':
         this.#close(event.at, event.how);
@@ -60,6 +72,7 @@ class Player {
       case 'limit':
       case 'abort':
       case 'edit':
+      case 'resume':
         this.#step(this.#state, event);
         return;
       case 'run':
@@ -74,13 +87,17 @@ class Player {
     return this.#before;
   }
 
-  #step(state: LoopState | null, event: Parameters<typeof step>[1]): void {
+  #step(state: LoopState | null, event: LoopEvent): void {
     if (state !== null) this.#state = step(state, event).state;
   }
 
   /** A run that the log leaves open ended by a limit that is in no event of the fold, or broke off. */
   #close(at: number, how: string): void {
-    if (this.#state === null) return;
+    if (this.#state === null || this.#state.waitingFor === 'input') {
+      // Nothing was said in it.
+      this.#state = null;
+      return;
+    }
     const detail = { by: 'caller', message: how };
     if (this.#state.end === null) {
       this.#step(this.#state, { v: 1, at, type: how === 'limit' ? 'limit' : 'abort', detail });
@@ -105,14 +122,6 @@ class Player {
   }
 }
 
-const LOST = failed('The run broke off while this call ran. Whether it took effect is not known.', 'unknown');
-const NOT_RUN = failed('This call was not run: the run was stopped. It had no effect.', 'not_executed');
-
-function failed(message: string, executed: Executed): Outcome {
-  const retryable = executed === 'not_executed';
-  return { kind: 'failed', failure: { category: 'transient', retryable, message, executed, attempts: [] } };
-}
-
 /** The journal says what happened; nothing may be refused a second time, or in another order. */
 const CONFIG: LoopConfig = {
   tools: [],
@@ -128,6 +137,12 @@ const CONFIG: LoopConfig = {
   parallel: ENDLESS,
   askTool: ASK_USER,
 };
+
+/** What of a run's own configuration has a say in its messages. */
+function configOf({ config }: RunBegun): LoopConfig {
+  const { tools, limits, parallel, askTool = ASK_USER } = CONFIG;
+  return { ...configOfJournal(config, CONFIG).config, tools, limits, parallel, askTool };
+}
 
 /** Outcomes are taken in the order in which they came: as far as the fold is concerned, all calls ran side by side. */
 function withCallsKnown(state: LoopState | null, message: Json): LoopState | null {

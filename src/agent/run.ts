@@ -1,8 +1,8 @@
-import type { Asker, AskReply, Json, LoopEvent } from '../contracts/index.ts';
+import type { Asker, AskReply, Json, LoopEvent, RunBegun } from '../contracts/index.ts';
 import { EventStream } from './event-stream.ts';
 import type { RunEvent, RunResult } from './events.ts';
 import { handoff } from './handoff.ts';
-import { Shell, type ShellOptions } from './shell.ts';
+import { type RunGoesOn, Shell, type ShellOptions } from './shell.ts';
 import type { LoopState } from './state.ts';
 
 /** A run under way. It goes on whether its events are read or not. */
@@ -20,6 +20,10 @@ export interface RunParts extends Omit<ShellOptions, 'emit' | 'onEvent' | 'news'
   readonly signal?: AbortSignal | undefined;
   /** What the harness says with the input. */
   readonly notes?: readonly string[];
+  /** For the journal. */
+  readonly begun?: RunBegun | undefined;
+  /** The run goes on where it broke off: it isn't given the input again. */
+  readonly goesOn?: RunGoesOn | undefined;
   news?: ShellOptions['news'];
   settled?: ShellOptions['settled'];
   /** Each event as it happens. */
@@ -31,7 +35,7 @@ export interface RunParts extends Omit<ShellOptions, 'emit' | 'onEvent' | 'news'
 
 /** Starts a run. */
 export function startRun(parts: RunParts): Run {
-  const { onProgress, onEvent, onEnd, signal, news, settled, content, notes = [], ...rest } = parts;
+  const { onProgress, onEvent, onEnd, signal, news, settled, content, notes = [], begun, goesOn, ...rest } = parts;
   const stream = new EventStream();
   let isOver = false;
   const emit = (event: RunEvent) => {
@@ -67,7 +71,8 @@ export function startRun(parts: RunParts): Run {
     emit({ type: 'end', result: end });
     return end;
   });
-  shell.start(content, notes);
+  if (goesOn) shell.resume(goesOn);
+  else shell.start(content, notes, begun);
   if (signal?.aborted) onAbort();
   return {
     result,

@@ -11,6 +11,8 @@ import type {
   LoopEvent,
   Model,
   Outcome,
+  RunBegun,
+  RunResumed,
 } from '../contracts/index.ts';
 import type { AfterCall, EndedCall } from './agent-hooks.ts';
 import { contentBlocks, isBlock, isObject } from './blocks.ts';
@@ -56,6 +58,17 @@ export interface News {
   readonly note: string | null;
 }
 
+/** How a run that broke off goes on. */
+export interface RunGoesOn {
+  /** For the model, of the harness. */
+  readonly notes: readonly string[];
+  /** That have come since. */
+  readonly tools: readonly LoopTool[];
+  readonly resumed: RunResumed;
+  /** Of the calls that were under way, those that aren't given out again. */
+  readonly ended: readonly { readonly callId: string; readonly name: string; readonly outcome: Outcome }[];
+}
+
 interface RunningCall {
   readonly name: string;
   readonly startedAt: number;
@@ -93,19 +106,42 @@ export class Shell {
    * Gives the run its input. Call once.
    *
    * @param notes what the harness says with it
+   * @param begun for the journal
    */
-  start(content: Json, notes: readonly string[]): void {
-    const { ms } = this.options.state.config.limits;
-    if (ms <= LONGEST_TIMER) {
-      this.timer(ms, () => {
-        const { limit, message } = reached('ms', ms);
-        this.stop({ v: 1, at: this.options.now(), type: 'limit', detail: { limit, message } });
-      });
-    }
+  start(content: Json, notes: readonly string[], begun?: RunBegun): void {
     const [note, ...more] = notes;
     const at = this.options.now();
+    this.limitTime(this.options.state.config.limits.ms, 0);
+    if (begun !== undefined) this.feed({ v: 1, at, ...begun });
     for (const each of more) this.feed({ v: 1, at, type: 'edit', detail: { note: each } });
     this.feed({ v: 1, at, type: 'input', content, ...(note !== undefined && { note }) });
+  }
+
+  /** Goes on with a run whose state was read back. Call once, in place of `start`. */
+  resume({ notes, tools, resumed, ended }: RunGoesOn): void {
+    if (this.state.end !== null) {
+      this.close();
+      return;
+    }
+    const at = this.options.now();
+    if (tools.length > 0) this.feed(toolsEdit(at, tools, null));
+    for (const note of notes) this.feed({ v: 1, at, type: 'edit', detail: { note } });
+    this.feed({ v: 1, at, ...resumed });
+    const { config, startedAt, end } = this.state;
+    if (end === null) this.limitTime(config.limits.ms, at - (startedAt ?? at));
+    for (const { callId, name, outcome } of ended) {
+      this.options.emit({ type: 'outcome', callId, name, outcome, ms: 0 });
+      this.feed({ v: 1, at, type: 'outcome', callId, outcome });
+    }
+  }
+
+  /** @param spent of the limit, ms */
+  private limitTime(ms: number, spent: number): void {
+    if (ms - spent > LONGEST_TIMER) return;
+    this.timer(Math.max(0, ms - spent), () => {
+      const { limit, message } = reached('ms', ms);
+      this.stop({ v: 1, at: this.options.now(), type: 'limit', detail: { limit, message } });
+    });
   }
 
   /** Stops the run: cancels what is under way, and waits for it as long as `graceMs`. After the end it does nothing. */
@@ -317,6 +353,14 @@ export class Shell {
       },
     };
   }
+}
+
+function toolsEdit(at: number, tools: readonly LoopTool[], note: string | null): LoopEvent {
+  const detail = {
+    tools: tools.map((tool) => ({ ...tool })),
+    ...(note !== null && { note }),
+  };
+  return { v: 1, at, type: 'edit', detail };
 }
 
 /** Whatever a callback of the caller throws is the caller's; the run goes on. */

@@ -1,10 +1,20 @@
 import { type CatalogHandle, recordList } from '../catalog/index.ts';
-import type { Asker, Found, IdempotencyLedger, Identity, Json, Model, Policy } from '../contracts/index.ts';
+import type {
+  Asker,
+  Found,
+  IdempotencyLedger,
+  Identity,
+  Json,
+  Model,
+  Outcome,
+  Policy,
+  RunBegun,
+} from '../contracts/index.ts';
 import { allRecorders, createDispatcher, type createResultStore, refuseAsker } from '../dispatch/index.ts';
 import { BridleError, isBridleError } from '../tools/index.ts';
 import { checkInput, checkLimits, checkNames, checkToolChoice } from './agent-checks.ts';
 import type { AgentHooks } from './agent-hooks.ts';
-import type { AgentOptions, RunOptions } from './agent-options.ts';
+import type { AgentOptions, RunJournal, RunOptions } from './agent-options.ts';
 import { ASK_USER, askUserTool } from './ask-user.ts';
 import { callRecords } from './call-records.ts';
 import type { RunEvent, RunResult } from './events.ts';
@@ -14,7 +24,13 @@ import { OriginBook, tracingDispatcher } from './origin-book.ts';
 import { readinessNews, type Told, visibleSources } from './readiness.ts';
 import { readMessages } from './read-messages.ts';
 import { failedRun, type Run, startRun } from './run.ts';
-import { initialState, type LoopTool } from './state.ts';
+import { rememberEnd, runBegun } from './resume/journal-begin.ts';
+import { messagesBefore, openRun, outcomesOf } from './resume/open-run.ts';
+import { checkModel, type ResumeOptions } from './resume/resume-options.ts';
+import type { RunSegment } from './resume/run-segment.ts';
+import { keepCut, settleCalls, shaped } from './resume/settle-calls.ts';
+import type { RunGoesOn } from './shell.ts';
+import { initialState, type LoopState, type LoopTool } from './state.ts';
 
 /** What all runs of an agent share. */
 export interface AgentParts {
@@ -31,13 +47,30 @@ export interface AgentParts {
   isClosed(): boolean;
 }
 
-/** Starts a run: `hookNotes` is what hooks said of its input. Whatever goes wrong is the run's end. */
-export type BeginRun = (
-  input: string | Json[],
-  runOptions: RunOptions,
-  conversation: string,
-  hookNotes?: readonly string[],
-) => Run;
+export interface RunStarter {
+  /** Starts a run: `hookNotes` is what hooks said of its input. Whatever goes wrong is the run's end. */
+  begin(input: string | Json[], runOptions: RunOptions, conversation: string, hookNotes?: readonly string[]): Run;
+  /**
+   * Goes on with a run that broke off.
+   *
+   * @throws BridleError `agent_closed`, `run_other_model`, `messages_invalid`, `journal_damaged`, `limits_invalid`
+   */
+  resume(segment: RunSegment, journal: RunJournal, options: ResumeOptions, conversation: string): Promise<Run>;
+}
+
+/** What differs between a run that begins and one that goes on. */
+interface Launch {
+  readonly state: LoopState;
+  readonly runOptions: Pick<RunOptions, 'signal' | 'onProgress' | 'trace'>;
+  readonly conversation: string;
+  readonly before: readonly Json[];
+  readonly input: Json;
+  readonly notes: readonly string[];
+  readonly begun?: RunBegun;
+  readonly goesOn?: RunGoesOn;
+  /** Of calls that were made before it went on. */
+  readonly outcomes?: Iterable<{ readonly callId: string; readonly name: string; readonly outcome: Outcome }>;
+}
 
 const HOW_TO_ALLOW =
   "pass permissions: { allow: ['{rule}'] } to createAgent, or give it an asker that can put the question to a person";
@@ -50,7 +83,7 @@ const SETTLE_MS = 5_000;
  *
  * @throws BridleError `tool_name_taken`, `tool_choice_unknown`
  */
-export function runStarter(parts: AgentParts): BeginRun {
+export function runStarter(parts: AgentParts): RunStarter {
   const { options, model, who, policy, catalog, hooks, reader, results, idempotency } = parts;
   const reserved = [reader.tool.ref.name, ...(options.askUser === true ? [ASK_USER] : [])];
   checkNames(catalog.list(who), reserved);
@@ -86,101 +119,181 @@ export function runStarter(parts: AgentParts): BeginRun {
   const find = (name: string) => catalog.find(name) ?? (name === reader.tool.ref.name ? reader : undefined);
   const asker = options.asker ?? refuseAsker(HOW_TO_ALLOW);
 
-  return (input, runOptions, conversation, hookNotes = []) => {
-    const before = runOptions.messages ?? [];
-    try {
-      if (parts.isClosed())
-        throw new BridleError('agent_closed', `The agent "${who.agent}" is closed.`, { hint: MAKE_ANOTHER });
-      const transcript = readMessages(before);
-      if ('problem' in transcript) {
-        throw new BridleError('messages_invalid', `This conversation can't be continued: ${transcript.problem}.`, {
-          hint: "Pass the messages of an earlier result as they are, or leave 'messages' out to begin anew.",
+  const checkOpen = () => {
+    if (!parts.isClosed()) return;
+    throw new BridleError('agent_closed', `The agent "${who.agent}" is closed.`, { hint: MAKE_ANOTHER });
+  };
+
+  const launch = ({
+    state,
+    runOptions,
+    conversation,
+    before,
+    input,
+    notes,
+    begun,
+    goesOn,
+    outcomes = [],
+  }: Launch): Run => {
+    const trace = runOptions.trace ?? options.trace;
+    const records = callRecords();
+    const recorder = allRecorders(options.recorder, trace, records.recorder);
+    let seen = '';
+    const tellList = () => recordList(recorder, { catalog, policy }, who, () => catalog.list(who));
+    tellList();
+    const follower = recorder.run?.({ conversation, who, model: model.id, at: Date.now() });
+    const known = new Set([...state.tools, ...state.addedTools, ...(goesOn?.tools ?? [])].map((tool) => tool.name));
+    const book = bookOf(new OriginBook(find, reader.tool.ref.name), options.system, before, input);
+    for (const { callId, name, outcome } of outcomes) book.addOutcome(callId, name, outcome);
+    return startRun({
+      state,
+      model,
+      dispatcher: (watch: (asker: Asker) => Asker) =>
+        tracingDispatcher(
+          createDispatcher({
+            find,
+            policy,
+            asker: watch(asker),
+            recorder,
+            results: noticing,
+            idempotency,
+            ...(options.callLimits !== undefined && { limits: options.callLimits }),
+          }),
+          book,
+        ),
+      who,
+      conversation,
+      content: input,
+      begun: trace && begun,
+      goesOn,
+      signal: runOptions.signal,
+      idleMs: options.callLimits?.idleMs ?? 120_000,
+      hardMs: options.callLimits?.hardMs ?? 600_000,
+      modelIdleMs: options.modelIdleMs ?? 600_000,
+      graceMs: options.graceMs ?? 5_000,
+      now: Date.now,
+      input: hooks.answering(conversation, options.input),
+      after(call, signal) {
+        const record = records.take(call.callId);
+        return hooks.after({ ...call, conversation, tool: find(call.name)?.tool, record }, signal);
+      },
+      settled: () => catalog.settle(SETTLE_MS),
+      notes,
+      news: () => {
+        const note = newsOf(conversation);
+        const version = `${catalog.version} ${cutIn.has(conversation)}`;
+        if (version === seen) return { tools: [], note };
+        if (seen !== '') tellList();
+        seen = version;
+        const fresh = toolsIn(conversation).filter((tool) => !known.has(tool.name));
+        for (const tool of fresh) known.add(tool.name);
+        return { tools: fresh, note };
+      },
+      onProgress: (event: RunEvent) => {
+        options.onProgress?.(event);
+        runOptions.onProgress?.(event);
+      },
+      onEvent: (event) => {
+        follower?.event(event);
+        trace?.event(event);
+      },
+      onEnd: (result) => {
+        const detail = endDetail(result);
+        follower?.end(result.end, detail);
+        trace?.end(result.end, detail);
+        if (trace) rememberEnd(trace, result.messages);
+      },
+    });
+  };
+  const noteOfNews = (conversation: string) => {
+    const note = newsOf(conversation);
+    return note === null ? [] : [note];
+  };
+
+  return {
+    begin(input, runOptions, conversation, hookNotes = []) {
+      const before = runOptions.messages ?? [];
+      try {
+        checkOpen();
+        const transcript = readMessages(before);
+        if ('problem' in transcript) {
+          throw new BridleError('messages_invalid', `This conversation can't be continued: ${transcript.problem}.`, {
+            hint: "Pass the messages of an earlier result as they are, or leave 'messages' out to begin anew.",
+          });
+        }
+        checkInput(input, before);
+        checkLimits({ ...options.limits, ...runOptions.limits }, model);
+        const tools = toolsIn(conversation);
+        checkToolChoice(runOptions.toolChoice ?? options.toolChoice, tools);
+        const config = loopConfig(options, runOptions, model, tools);
+        const trace = runOptions.trace ?? options.trace;
+        return launch({
+          state: initialState(config, transcript),
+          runOptions,
+          conversation,
+          before,
+          input,
+          notes: [...hookNotes, ...noteOfNews(conversation)],
+          ...(trace && { begun: runBegun(trace, { conversation, model: model.id, config, before }) }),
         });
+      } catch (error) {
+        return failedRun(errorOf(error), before, conversation);
       }
-      checkInput(input, before);
-      checkLimits({ ...options.limits, ...runOptions.limits }, model);
-      const tools = toolsIn(conversation);
-      checkToolChoice(runOptions.toolChoice ?? options.toolChoice, tools);
-      const trace = runOptions.trace ?? options.trace;
-      const records = callRecords();
-      const recorder = allRecorders(options.recorder, trace, records.recorder);
-      let seen = '';
-      const tellList = () => recordList(recorder, { catalog, policy }, who, () => catalog.list(who));
-      tellList();
-      const follower = recorder.run?.({ conversation, who, model: model.id, at: Date.now() });
-      const known = new Set(tools.map((tool) => tool.name));
-      const note = newsOf(conversation);
-      return startRun({
-        state: initialState(loopConfig(options, runOptions, model, tools), transcript),
-        model,
-        dispatcher: (watch: (asker: Asker) => Asker) =>
-          tracingDispatcher(
-            createDispatcher({
-              find,
-              policy,
-              asker: watch(asker),
-              recorder,
-              results: noticing,
-              idempotency,
-              ...(options.callLimits !== undefined && { limits: options.callLimits }),
-            }),
-            bookOf(new OriginBook(find, reader.tool.ref.name), options.system, before, input),
-          ),
+    },
+    async resume(segment, journal, resumeOptions, conversation) {
+      checkOpen();
+      checkLimits(resumeOptions.limits, model);
+      checkModel(segment, model.id);
+      const before = await messagesBefore(segment);
+      // What was cut can be read on: the same text has the same handle again.
+      const outcomes = [...outcomesOf(segment)];
+      const owner = { who, conversation };
+      const maxChars = options.callLimits?.maxResultChars;
+      keepCut(outcomes, (text) => noticing.keep(owner, text));
+      const live = loopConfig(options, {}, model, toolsIn(conversation));
+      const run = openRun(segment, before, live);
+      const signal = resumeOptions.signal ?? NEVER;
+      const hooked = await hooks.submit(conversation, [], true, signal);
+      const settled = await settleCalls(run.open, {
         who,
         conversation,
-        content: input,
-        signal: runOptions.signal,
-        idleMs: options.callLimits?.idleMs ?? 120_000,
-        hardMs: options.callLimits?.hardMs ?? 600_000,
-        modelIdleMs: options.modelIdleMs ?? 600_000,
-        graceMs: options.graceMs ?? 5_000,
-        now: Date.now,
-        input: hooks.answering(conversation, options.input),
-        after(call, signal) {
-          const record = records.take(call.callId);
-          return hooks.after({ ...call, conversation, tool: find(call.name)?.tool, record }, signal);
-        },
-        settled: () => catalog.settle(SETTLE_MS),
-        notes: [...hookNotes, ...(note === null ? [] : [note])],
-        news: () => {
-          const note = newsOf(conversation);
-          const version = `${catalog.version} ${cutIn.has(conversation)}`;
-          if (version === seen) return { tools: [], note };
-          if (seen !== '') tellList();
-          seen = version;
-          const fresh = toolsIn(conversation).filter((tool) => !known.has(tool.name));
-          for (const tool of fresh) known.add(tool.name);
-          return { tools: fresh, note };
-        },
-        onProgress: (event: RunEvent) => {
-          options.onProgress?.(event);
-          runOptions.onProgress?.(event);
-        },
-        onEvent: (event) => {
-          follower?.event(event);
-          trace?.event(event);
-        },
-        onEnd: (result) => {
-          const detail = endDetail(result);
-          follower?.end(result.end, detail);
-          trace?.end(result.end, detail);
+        records: segment.records,
+        recorder: allRecorders(options.recorder, journal),
+        shape: (outcome) => shaped(outcome, maxChars, (text) => noticing.keep(owner, text)),
+        unsure: resumeOptions.unsure,
+        signal,
+      });
+      const there = new Set([...run.state.tools, ...run.state.addedTools].map(({ name }) => name));
+      const notes = [...(run.note === null ? [] : [run.note]), ...(hooked.kind === 'sent' ? hooked.notes : [])];
+      return launch({
+        state: run.state,
+        runOptions: { ...resumeOptions, trace: journal },
+        conversation,
+        before,
+        input: segment.input,
+        outcomes,
+        notes: [],
+        goesOn: {
+          notes: [...notes, ...noteOfNews(conversation)],
+          tools: toolsIn(conversation).filter(({ name }) => !there.has(name)),
+          resumed: {
+            type: 'resume',
+            idleMs: Math.max(0, Date.now() - segment.lastAt),
+            again: settled.again,
+            ...(resumeOptions.limits !== undefined && { limits: { ...resumeOptions.limits } }),
+          },
+          ended: settled.ended,
         },
       });
-    } catch (error) {
-      return failedRun(errorOf(error), before, conversation);
-    }
+    },
   };
 }
 
+const NEVER = new AbortController().signal;
 const MAKE_ANOTHER = 'Make another one with createAgent.';
 
 /** What is known of the conversation as the run begins. */
-function bookOf(
-  book: OriginBook,
-  system: string | undefined,
-  before: readonly Json[],
-  input: string | Json[],
-): OriginBook {
+function bookOf(book: OriginBook, system: string | undefined, before: readonly Json[], input: Json): OriginBook {
   if (system !== undefined) book.addContext(system);
   book.addMessages(before);
   book.addInput(input);

@@ -8,6 +8,7 @@ import { beginCalls, onOutcome } from './calls.ts';
 import { endingOf, finish, leave, type Next, still } from './finish.ts';
 import { reached } from './limits.ts';
 import { limitReached, request } from './request.ts';
+import { onResume } from './resume/resume-step.ts';
 import type { Ending, LoopState, LoopTool } from './state.ts';
 import { judge, nothingToResume } from './stop.ts';
 import { addInput, addReply, resumeTurn } from './transcript.ts';
@@ -28,9 +29,12 @@ export const step: Step<LoopState> = (state, event) => {
       return onInput(state, event);
     case 'model':
       return onReply(state, event);
+    case 'begin':
     case 'intent':
-      // A call counts as begun from the effect on; the event is there for whoever resumes from the log.
+      // A call counts as begun from the effect on; these are there for whoever resumes from the log.
       return still(state);
+    case 'resume':
+      return onResume(state, event);
     case 'outcome':
       return onOutcome(state, event);
     case 'limit':

@@ -138,6 +138,10 @@ function showEvent(event: TraceEvent, steps: ReturnType<typeof stepPrinter>, sty
       );
       return;
     }
+    case 'resume':
+      io.stdout.write(`${style.yellow('resumed')} after ${counted(Math.round(event.idleMs / 1000), 'second')}\n`);
+      return;
+    case 'begin':
     case 'input':
     case 'decided':
     case 'outcome':

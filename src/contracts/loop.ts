@@ -33,11 +33,36 @@ export interface CallOrigin {
   readonly caller?: Json;
 }
 
+/** A run begins: what it is resumed from besides its events. */
+export interface RunBegun {
+  readonly type: 'begin';
+  readonly conversation: string;
+  /** As in `Model.id`. */
+  readonly model: string;
+  /** What is fixed for the run, as far as that is JSON: limits, names and digests of tools, a digest of the system prompt. */
+  readonly config: Json;
+  /** The messages before its input; absent: those that the run before it in the same journal ended with. */
+  readonly before?: Json;
+}
+
+/** A run that broke off goes on. */
+export interface RunResumed {
+  readonly type: 'resume';
+  /** How long nothing happened, in milliseconds: it doesn't count as time of the run. */
+  readonly idleMs: number;
+  /** Calls that were under way and are given out once more, by id; of the others that were, the outcome follows. */
+  readonly again: readonly string[];
+  /** Limits that hold from here on, in place of the run's own. */
+  readonly limits?: Json;
+}
+
 /** The event log is the journal, the run record, the cassette's spine and what diagnosis reads. `at`: Unix ms. */
 export type LoopEvent = {
   readonly v: 1;
   readonly at: number;
 } /** `note`: what the harness itself has to say with it. */ & (
+  | RunBegun
+  | RunResumed
   | { readonly type: 'input'; readonly content: Json; readonly note?: string }
   | { readonly type: 'model'; readonly message: Json; readonly stopReason: string; readonly usage: Json }
   | ({ readonly type: 'intent'; readonly callId: string; readonly name: string; readonly args: Json } & CallOrigin)

@@ -24,4 +24,4 @@ export {
   type TelemetryTracer,
   telemetry,
 } from './telemetry/index.ts';
-export { createTrace, type Trace, type TraceOptions } from './trace.ts';
+export { createTrace, openTrace, type Trace, type TraceOptions } from './trace.ts';

@@ -39,6 +39,27 @@ export async function* readTrace(file: string, onSkipped?: (line: number) => voi
   }
 }
 
+/**
+ * Reads a trace to go on from it: a line that only a later version of Bridle understands can't be passed over then. One
+ * that is torn was never whole.
+ *
+ * @throws BridleError `trace_newer`, `trace_not_found` or `trace_not_readable`, when iterated
+ */
+export async function* readJournal(file: string): AsyncGenerator<TraceEvent, void> {
+  let number = 0;
+  for await (const line of lines(file)) {
+    number += 1;
+    if (line.trim() === '') continue;
+    const event = readTraceLine(line);
+    if (event) yield event;
+    else if (isWhole(line)) {
+      const what = `Line ${number} of ${file} can't be read by this version of Bridle, so there is no going on from it.`;
+      const hint = 'Resume it with the version that wrote it, or a later one.';
+      throw new BridleError('trace_newer', what, { hint });
+    }
+  }
+}
+
 /** Splits at line feeds only: the line separators of Unicode may stand unescaped inside JSON strings. */
 async function* lines(file: string): AsyncGenerator<string, void> {
   const decoder = new StringDecoder('utf8');
@@ -61,12 +82,23 @@ async function* lines(file: string): AsyncGenerator<string, void> {
   if (rest !== '') yield rest;
 }
 
+export function noTrace(file: string, cause: unknown): BridleError {
+  const hint = 'List the traces that there are, and give one of their files.';
+  return new BridleError('trace_not_found', `There is no trace ${file}.`, { cause, hint });
+}
+
+function isWhole(line: string): boolean {
+  try {
+    JSON.parse(line);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function unreadable(file: string, cause: unknown): BridleError {
   const missing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
-  if (missing) {
-    const hint = 'List the traces that there are, and give one of their files.';
-    return new BridleError('trace_not_found', `There is no trace ${file}.`, { cause, hint });
-  }
+  if (missing) return noTrace(file, cause);
   const why = cause instanceof Error ? cause.message : String(cause);
   return new BridleError('trace_not_readable', `The trace ${file} can't be read: ${why}.`, { cause });
 }

@@ -1,9 +1,11 @@
-import { chmod, open, readFile } from 'node:fs/promises';
+import { access, chmod, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json, LoopEvent, Recorder, TraceEvent } from '../contracts/index.ts';
-import { BridleError, makeFolder, sha256 } from '../tools/index.ts';
-import { openLineWriter } from './line-writer.ts';
+import { BridleError, isBridleError, makeFolder, sha256 } from '../tools/index.ts';
+import { type LineWriter, openLineWriter } from './line-writer.ts';
+import { noTrace, readJournal } from './read-trace.ts';
 import { traceLine } from './trace-lines.ts';
+import { lockTrace, type TraceLock } from './trace-lock.ts';
 
 export interface TraceOptions {
   /** Folder for trace files; made, 0700, where it is missing. */
@@ -15,11 +17,22 @@ export interface TraceOptions {
   readonly model: string;
   /** What the run was asked to do. */
   readonly task: string;
+  /**
+   * Which lines are brought to the disk, not only handed to the system: `acts`, those before calls that aren't known to
+   * read, each before its call; `every_line`, all others too, soon after they are written. Default `acts`.
+   */
+  readonly sync?: 'acts' | 'every_line';
 }
 
 /** A run's journal: one file of JSON Lines, with everything that was decided and done. */
 export interface Trace extends Recorder {
   readonly path: string;
+  /**
+   * What is written in it, from the beginning.
+   *
+   * @throws BridleError `trace_not_readable`; `trace_newer` for a line of a later version of Bridle, when iterated
+   */
+  events(): AsyncIterable<TraceEvent>;
   /** Adds an event of the agent's loop. Never throws, never waits. */
   event(e: LoopEvent): void;
   /** Adds how the run ended. Never throws, never waits. */
@@ -31,31 +44,53 @@ export interface Trace extends Recorder {
 }
 
 /**
- * Opens the trace of a run. The file can be read by its owner only.
+ * Opens the trace of a run. The file can be read by its owner only, and written by one process at a time.
  *
  * The intent of a call that isn't read-only is on disk before `intent` resolves; calls at the same time share one sync.
  *
- * @throws BridleError `trace_not_writable` when the folder or file can't be made
+ * @throws BridleError `trace_not_writable` when the folder or file can't be made, `trace_busy` while it is written
+ *   already
  */
 export async function createTrace(options: TraceOptions): Promise<Trace> {
-  const path = join(options.dir, fileName(options.run));
-  const { writer, empty } = await openIn(options.dir, path);
+  const file = await openIn(options.dir, fileName(options.run));
+  const trace = traceOf(file, options.sync);
+  if (file.empty) {
+    const { run, agent, model, task } = options;
+    trace.add({ v: 1, at: Date.now(), type: 'run', run, agent, model, task, bridle: await ownVersion() });
+  }
+  return trace.trace;
+}
+
+/**
+ * Opens the trace of a run that was begun before, to go on in it: give it to `agent.resume`.
+ *
+ * @throws BridleError `trace_not_found`, `trace_not_writable`, `trace_busy`
+ */
+export async function openTrace({ dir, run, sync }: Pick<TraceOptions, 'dir' | 'run' | 'sync'>): Promise<Trace> {
+  const name = fileName(run);
+  await access(join(dir, name)).catch((cause) => {
+    throw noTrace(join(dir, name), cause);
+  });
+  return traceOf(await openIn(dir, name), sync).trace;
+}
+
+function traceOf(
+  { path, writer, lock }: OpenFile,
+  sync: TraceOptions['sync'] = 'acts',
+): { readonly trace: Trace; add(event: TraceEvent): void } {
   let lost = 0;
   const add = (event: TraceEvent): void => {
     try {
-      writer.append(traceLine(event), false).catch(() => {
+      writer.append(traceLine(event), sync === 'every_line').catch(() => {
         lost += 1;
       });
     } catch {
       lost += 1;
     }
   };
-  if (empty) {
-    const { run, agent, model, task } = options;
-    add({ v: 1, at: Date.now(), type: 'run', run, agent, model, task, bridle: await ownVersion() });
-  }
-  return {
+  const trace: Trace = {
     path,
+    events: () => readJournal(path),
     async intent(intent) {
       const written = writer.append(
         traceLine({ v: 1, at: Date.now(), type: 'decided', intent }),
@@ -72,11 +107,17 @@ export async function createTrace(options: TraceOptions): Promise<Trace> {
     event: add,
     end: (how, detail) => add({ v: 1, at: Date.now(), type: 'end', how, detail }),
     lost: () => lost,
-    close: () =>
-      writer.close().catch(() => {
+    async close() {
+      try {
+        await writer.close();
+      } catch {
         lost += 1;
-      }),
+      }
+      // A file of ours that stays is nobody's once this process has ended.
+      await lock.release().catch(() => {});
+    },
   };
+  return { trace, add };
 }
 
 /** Run ids come from outside: only clean ones are file names, so that none leads out of the folder. */
@@ -84,14 +125,26 @@ function fileName(run: string): string {
   return /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(run) ? `${run}.jsonl` : `run-${sha256(run).slice(0, 32)}.jsonl`;
 }
 
-async function openIn(dir: string, path: string): ReturnType<typeof openLineWriter> {
+interface OpenFile {
+  readonly path: string;
+  readonly writer: LineWriter;
+  readonly lock: TraceLock;
+  readonly empty: boolean;
+}
+
+async function openIn(dir: string, name: string): Promise<OpenFile> {
+  const path = join(dir, name);
+  let lock: TraceLock | undefined;
   try {
     await makeFolder(dir, 0o700);
+    lock = await lockTrace(join(dir, 'locks'), name.slice(0, -'.jsonl'.length));
     const opened = await openLineWriter(path);
     await chmod(path, 0o600);
     if (opened.empty) await syncFolder(dir);
-    return opened;
+    return { ...opened, path, lock };
   } catch (cause) {
+    await lock?.release().catch(() => {});
+    if (isBridleError(cause)) throw cause;
     const why = cause instanceof Error ? cause.message : String(cause);
     const hint = 'Give a folder that you may write to, or free space on its disk.';
     throw new BridleError('trace_not_writable', `The trace ${path} could not be opened: ${why}.`, { cause, hint });

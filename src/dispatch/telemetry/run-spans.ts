@@ -80,6 +80,10 @@ export class RunSpans implements RunFollower {
       case 'abort':
         this.#gaveUp(event);
         return;
+      case 'resume':
+        this.#askedAt = event.at;
+        return;
+      case 'begin':
       case 'edit':
         return;
     }
