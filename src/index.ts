@@ -124,6 +124,7 @@ export type {
   Provenance,
   QuestionRecord,
   HookRecord,
+  ListRecord,
   RawJson,
   Reason,
   Recorder,
