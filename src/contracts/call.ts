@@ -44,6 +44,12 @@ export interface TraceContext {
 
 export interface CallContext {
   readonly callId: string;
+  /**
+   * Set by a front door that may hand over the same call more than once, to what it gave the caller for this very call. A
+   * call that comes again under it, in the same conversation and for the same agent and user, is a retry and no other
+   * call. Never an id that a model or a client chose: those come twice by accident.
+   */
+  readonly redelivery?: string;
   readonly who: Identity;
   readonly signal: AbortSignal;
   /** Longest silence in milliseconds; progress starts it anew. */

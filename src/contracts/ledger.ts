@@ -8,8 +8,10 @@ export interface LedgerKey {
   /** The server's fingerprint; null for a tool of this process. */
   readonly server: string | null;
   readonly tool: string;
-  /** What the tool's own `idempotencyKey` gave for the arguments. */
+  /** What the tool's own `idempotencyKey` gave for the arguments; with `conversation`, what names one call there. */
   readonly key: string;
+  /** Set where the key names a call that may be handed over again, instead of an act. */
+  readonly conversation?: string;
 }
 
 /** What a finished act left behind: the end that every later call with the key is given. */
@@ -36,7 +38,7 @@ export type LedgerClaim =
   | { readonly kind: 'other_arguments'; readonly callId: string; readonly at: number };
 
 /**
- * Remembers which acts ran, for tools that declare an idempotency key. A claim on an act that is under way waits for
+ * Remembers which acts ran, for tools that declare an idempotency key, and which calls that may be handed over again. A claim on an act that is under way waits for
  * its end.
  */
 export interface IdempotencyLedger {

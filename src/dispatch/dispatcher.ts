@@ -11,7 +11,8 @@
  * | execute | Committed | the source, under idle and hard limits; retries (agent)       | Ran                                    |
  * | finish  | Ran       | output schema, content for the model (agent)                  | ok, input_required, failed, cancelled  |
  *
- * Cancelling ends any step. Every call leaves exactly one outcome record, whichever way it ends. Nothing throws.
+ * Two calls that are under way in one conversation never have the same id, whatever ids they came with: records, hooks and
+ * approvals tell them apart by it. Cancelling ends any step. Every call leaves exactly one outcome record, whichever way it ends. Nothing throws.
  */
 import type {
   Asker,
@@ -23,8 +24,9 @@ import type {
   Recorder,
   Source,
 } from '../contracts/index.ts';
-import type { Call, DispatchRequest, Ended, Limits, Path, Permitted, Ran, ToolPreview } from './call-path.ts';
 import { withViews } from '../policy/index.ts';
+import { callIds } from './call-ids.ts';
+import type { Call, DispatchRequest, Ended, Limits, Path, Permitted, Ran, ToolPreview } from './call-path.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { decide } from './decide.ts';
 import { commit, execute } from './execute.ts';
@@ -88,7 +90,18 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     ...(options.idempotency && { idempotency: options.idempotency }),
     preview: (request, plan) => walkRecorded(path, openCall(path, request, plan)),
   };
-  return { call: (request) => walkRecorded(path, openCall(path, request)) };
+  const ids = callIds();
+  return {
+    async call(request) {
+      const { callId, release } = ids.take(request);
+      try {
+        const own = callId === request.ctx.callId ? request : { ...request, ctx: { ...request.ctx, callId } };
+        return await walkRecorded(path, openCall(path, own));
+      } finally {
+        release();
+      }
+    },
+  };
 }
 
 function limitsOf({ idleMs, hardMs, maxResultChars, retries }: NonNullable<DispatcherOptions['limits']>): Limits {

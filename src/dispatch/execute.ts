@@ -9,9 +9,9 @@ import type {
   TraceContext,
 } from '../contracts/index.ts';
 import { canonicalJson, sha256, ToolFailure } from '../tools/index.ts';
+import { answered, type InputAnswers } from './answer-input.ts';
 import { boundDigest } from './arguments.ts';
 import { askHost } from './ask-host.ts';
-import { answered, type InputAnswers } from './answer-input.ts';
 import type { Call, Committed, DispatchedContext, Ended, Path, Permitted, Ran } from './call-path.ts';
 import { recordedOrigins } from './finish.ts';
 import { cancelled, ended, errorText, failed } from './outcomes.ts';

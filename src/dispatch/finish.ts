@@ -150,9 +150,9 @@ export function recordedOrigins({ notes, request }: Call): Pick<CallOutcomeRecor
 export function recordOf(path: Pick<Path, 'clock'>, call: Call, outcome: Outcome): CallOutcomeRecord {
   const { request, notes } = call;
   return {
-    callId: request.ctx.callId,
+    callId: call.ctx.callId,
     conversation: request.conversation,
-    who: request.ctx.who,
+    who: call.ctx.who,
     name: request.name,
     args: notes.args,
     ...(notes.proposed !== undefined && { proposed: notes.proposed }),

@@ -106,8 +106,9 @@ export function idempotencyLedger(store: Store, options: IdempotencyLedgerOption
   };
 }
 
-function idOf({ agent, user, server, tool, key }: LedgerKey): string {
-  return sha256(canonicalJson([agent, user ?? null, server, tool, key]));
+function idOf({ agent, user, server, tool, key, conversation }: LedgerKey): string {
+  const act = [agent, user ?? null, server, tool, key];
+  return sha256(canonicalJson(conversation === undefined ? act : [...act, conversation]));
 }
 
 function isAlive({ state, leaseUntil }: Entry, now: number): boolean {

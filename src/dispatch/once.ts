@@ -1,4 +1,6 @@
 import type { LedgerClaim, LedgerKey, LedgerSettlement, Outcome } from '../contracts/index.ts';
+import { canonicalJson, sha256 } from '../tools/index.ts';
+import { boundDigest } from './arguments.ts';
 import type { Call, Ended, First, Path, Permitted, Ran } from './call-path.ts';
 import { cancelled, ended, errorText, failed, shown } from './outcomes.ts';
 import { withinLimits } from './within-limits.ts';
@@ -9,28 +11,25 @@ const LONGEST_KEY = 1_000;
 const UNGUARDED: First = { stage: 'first', settle: async () => {} };
 
 /**
- * Only for a tool that declares an idempotency key: looks whether its act ran already. An act that ran is answered by
- * its first end, one that is under way is waited for, and one of which nobody knows whether it ran is not run again.
+ * Only for a tool that declares an idempotency key, and for a call that its front door may hand over again: looks whether
+ * it ran already. What ran is answered by its first end, what is under way is waited for, and what nobody knows of
+ * whether it ran is not run again. Equal arguments, and ids that a model or a client chose, never make two calls one.
  */
 export async function once(path: Path, call: Call, permit: Permitted): Promise<Ended | Ran | First> {
   const { idempotency } = path;
-  const tool = permit.tool.narrows?.of ?? permit.tool;
-  if (!idempotency || !tool.idempotencyKey || call.previewFor) return UNGUARDED;
-  const key = keyOf(call, permit);
-  if (key === null) return UNGUARDED;
-  if ('stage' in key) return key;
+  if (!idempotency || call.previewFor) return UNGUARDED;
+  const act = actOf(call, permit);
+  if (act && 'stage' in act) return act;
+  const claimed = act ?? redelivered(call, permit);
+  if (!claimed) return UNGUARDED;
+  const { key, argsDigest, isAct } = claimed;
   const run = await withinLimits(
-    ({ signal }) =>
-      idempotency.claim(
-        key,
-        { callId: call.ctx.callId, argsDigest: (permit.args.behind ?? permit.args).digest },
-        signal,
-      ),
+    ({ signal }) => idempotency.claim(key, { callId: call.ctx.callId, argsDigest }, signal),
     { signal: call.ctx.signal, clock: path.clock, hardMs: call.hardMs },
   );
   switch (run.end) {
     case 'settled':
-      return answer(call, permit, run.value);
+      return answer(call, permit, run.value, isAct);
     case 'threw':
       return ended(failed(unreadable(errorText(run.error)), 'not_executed'));
     case 'limit':
@@ -42,12 +41,21 @@ export async function once(path: Path, call: Call, permit: Permitted): Promise<E
   }
 }
 
+interface Claimed {
+  readonly key: LedgerKey;
+  /** What has to be the same the next time. */
+  readonly argsDigest: string;
+  /** An act of the tool's; else one call that may come again. */
+  readonly isAct: boolean;
+}
+
 /**
- * An act is the same one whether it is called by the tool's own name or by a view's. Null: the call has no key, and is
- * run as often as it is made.
+ * An act is the same one whether it is called by the tool's own name or by a view's. Null: the tool says of no call, or
+ * not of this one, what makes it the same act.
  */
-function keyOf(call: Call, permit: Permitted): Ended | LedgerKey | null {
+function actOf(call: Call, permit: Permitted): Ended | Claimed | null {
   const tool = permit.tool.narrows?.of ?? permit.tool;
+  if (!tool.idempotencyKey) return null;
   const args = permit.args.behind ?? permit.args;
   const { agent, user } = call.ctx.who;
   let key: unknown;
@@ -59,12 +67,32 @@ function keyOf(call: Call, permit: Permitted): Ended | LedgerKey | null {
   if (key === null) return null;
   if (typeof key !== 'string' || key === '') return unusable(tool.ref.name, 'it is no text, or an empty one');
   if (key.length > LONGEST_KEY) return unusable(tool.ref.name, `it is longer than ${LONGEST_KEY} characters`);
+  const server = tool.ref.server?.fingerprint ?? null;
   return {
-    agent,
-    ...(user !== undefined && { user }),
-    server: tool.ref.server?.fingerprint ?? null,
-    tool: tool.ref.tool,
-    key,
+    key: { agent, ...(user !== undefined && { user }), server, tool: tool.ref.tool, key },
+    argsDigest: args.digest,
+    isAct: true,
+  };
+}
+
+/** What only reads may run again. The tool, its definition and what it is told belong to what has to be the same. */
+function redelivered({ ctx, request }: Call, { tool, args }: Permitted): Claimed | null {
+  const { redelivery, answers, who } = ctx;
+  if (redelivery === undefined || tool.effect === 'read') return null;
+  const { ref } = tool;
+  const same = [
+    ref.server?.fingerprint ?? null,
+    ref.tool,
+    ref.fingerprint,
+    boundDigest(args),
+    answers?.responses ?? null,
+  ];
+  const { agent, user } = who;
+  const { conversation } = request;
+  return {
+    key: { agent, ...(user !== undefined && { user }), server: null, tool: '', key: redelivery, conversation },
+    argsDigest: sha256(canonicalJson(same)),
+    isAct: false,
   };
 }
 
@@ -78,11 +106,15 @@ function unreadable(why: string): string {
   return `The call was not run, because the ledger of what ran before could not be used: ${why}. The person who runs this has to mend that.`;
 }
 
+function otherCall(first: string): string {
+  return `What names this call was given for another one (${first}): its tool, its arguments or its answers differ. Nothing was run. Make the call anew.`;
+}
+
 function stillRunning(ms: number): string {
   return `The same act was begun by another call and is still under way after ${ms} ms. This call was not run; ask again later for how that one ended.`;
 }
 
-function answer(call: Call, { tool }: Permitted, claim: LedgerClaim): Ended | Ran | First {
+function answer(call: Call, { tool }: Permitted, claim: LedgerClaim, isAct: boolean): Ended | Ran | First {
   if (claim.kind === 'mine') {
     return { stage: 'first', settle: (outcome) => claim.settle(settlementOf(outcome)).catch(() => {}) };
   }
@@ -103,6 +135,7 @@ function answer(call: Call, { tool }: Permitted, claim: LedgerClaim): Ended | Ra
       return ended(failed(text, 'unknown'));
     }
     case 'other_arguments': {
+      if (!isAct) return ended(failed(otherCall(first), 'not_executed', { category: 'validation' }));
       const text = `This act has been called before with other arguments (${first}): its idempotency key is the same, the arguments differ. Nothing was run. If it is meant to be another act, it needs what makes its key another one.`;
       return ended(failed(text, 'not_executed', { category: 'validation' }));
     }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ToolDefinition } from '../contracts/index.ts';
-import { applyView, view, type ViewOptions } from '../policy/index.ts';
+import { applyView, type ViewOptions, view } from '../policy/index.ts';
 import { rawFrom } from '../tools/index.ts';
 import { askerOf, bench, decision, definition, fakeSource, ok, policyOf } from './fixtures.ts';
 

@@ -14,13 +14,13 @@ export type Answers = NonNullable<CallContext['answers']>;
 
 /**
  * One call as the host sees it. `capabilities` are those that a client of the older revisions declared. `answers` are those to an
- * earlier round, from the request itself unless given.
+ * earlier round; `redelivery` names the call where the client may send it again.
  */
 export function callContext(
   peer: Peer,
   ctx: ServerContext,
   { onEvent, capabilities }: { readonly onEvent: OnEvent; capabilities(): unknown },
-  answers: Answers | undefined = answersIn(ctx),
+  { answers, redelivery }: { readonly answers?: Answers | undefined; readonly redelivery?: string | undefined },
 ): CallContext {
   return {
     callId: randomUUID(),
@@ -30,6 +30,7 @@ export function callContext(
     hardMs: HARD_MS,
     onEvent,
     ...(answers && { answers }),
+    ...(redelivery !== undefined && { redelivery }),
     // Revision 2026-07-28 has no requests from server to client: there, input is asked for by an input_required result.
     ...(peer.era === 'legacy'
       ? { input: (request) => askClient(ctx, request.parse(), capabilities()) }
@@ -37,7 +38,8 @@ export function callContext(
   };
 }
 
-function answersIn(ctx: ServerContext): Answers | undefined {
+/** What the request answers of an earlier round. */
+export function answersIn(ctx: ServerContext): Answers | undefined {
   const { inputResponses } = ctx.mcpReq;
   const state = ctx.mcpReq.requestState<unknown>();
   if (inputResponses === undefined && typeof state !== 'string') return undefined;

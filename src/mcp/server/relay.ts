@@ -3,7 +3,8 @@ import type { Server } from '@modelcontextprotocol/server';
 import type { JsonObject, ToolHost } from '../../contracts/index.ts';
 import { definitionToMcp, rawFrom } from '../../tools/index.ts';
 import { answerInPlace, assertCanAnswer, type Exchange } from './answer-in-place.ts';
-import { type Answers, callContext, eventRelay } from './call-context.ts';
+import { type Answers, answersIn, callContext, eventRelay } from './call-context.ts';
+import { givenStates } from './given-states.ts';
 import { isObject } from './is-object.ts';
 import { keepNoResource } from './no-resource.ts';
 import { note } from './notes.ts';
@@ -66,16 +67,22 @@ async function callTool(exchange: Exchange, params: JsonObject): Promise<JsonObj
   if (!isObject(args)) throw new RpcError(INVALID_PARAMS, 'Invalid params: arguments must be an object');
   const events = eventRelay(ctx);
   const capabilities = () => exchange.server.getClientCapabilities();
-  const call = (answers?: Answers) =>
+  const states = peer.era === 'modern' ? givenStates(host) : undefined;
+  const brought = answersIn(ctx);
+  const leg = brought?.state === undefined ? undefined : states?.legOf(peer, brought.state);
+  // All legs of a call belong to the conversation that it began in.
+  const conversation = leg?.conversation ?? peer.conversation;
+  const call = (answers: Answers | undefined) =>
     host.call({
       name,
       args: rawFrom(args),
       profile: 'relay',
-      conversation: peer.conversation,
-      ctx: callContext(peer, ctx, { onEvent: events.onEvent, capabilities }, answers),
+      conversation,
+      ctx: callContext(peer, ctx, { onEvent: events.onEvent, capabilities }, { answers, redelivery: leg?.redelivery }),
     });
-  let outcome = await call();
+  let outcome = await call(brought);
   if (peer.era === 'legacy') outcome = await answerInPlace(exchange, outcome, call);
+  if (outcome.kind === 'input_required' && outcome.state !== undefined) states?.give(peer, conversation, outcome.state);
   await events.finish();
   const answer = outcomeToMcp(outcome);
   switch (answer.kind) {

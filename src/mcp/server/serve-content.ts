@@ -10,7 +10,7 @@ import type {
   ToolHost,
 } from '../../contracts/index.ts';
 import { answerInPlace, assertCanAnswer, type Exchange } from './answer-in-place.ts';
-import { type Answers, callContext, eventRelay } from './call-context.ts';
+import { type Answers, answersIn, callContext, eventRelay } from './call-context.ts';
 import { isObject } from './is-object.ts';
 import type { Peer } from './peer.ts';
 import { INTERNAL_ERROR, INVALID_PARAMS, NO_RESOURCE, RpcError } from './rpc-error.ts';
@@ -111,12 +111,12 @@ async function relayed(
   const { server, peer, ctx } = exchange;
   const events = eventRelay(ctx);
   const capabilities = () => server.getClientCapabilities();
-  const call = async (answers?: Answers): Promise<Outcome> => {
-    const result = await request(callContext(peer, ctx, { onEvent: events.onEvent, capabilities }, answers));
+  const call = async (answers: Answers | undefined): Promise<Outcome> => {
+    const result = await request(callContext(peer, ctx, { onEvent: events.onEvent, capabilities }, { answers }));
     if (result.kind === 'failure') return { kind: 'failed', failure: result.failure };
     return result.kind === 'result' ? { kind: 'ok', raw: result.raw, isError: false } : result;
   };
-  let outcome = await call();
+  let outcome = await call(answersIn(ctx));
   if (peer.era === 'legacy') outcome = await answerInPlace(exchange, outcome, call);
   await events.finish();
   if (outcome.kind === 'failed') {

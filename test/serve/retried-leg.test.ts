@@ -1,0 +1,83 @@
+import { defineTool, toolHost } from 'bridle';
+import type { JsonObject, Recorder } from 'bridle/contracts';
+import { serve } from 'bridle/server';
+import { afterEach, expect, test } from 'vitest';
+
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+const envelope = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': { elicitation: {} },
+};
+
+/** One leg of a call of `pay`, as a client of 2026-07-28 sends it. */
+async function leg(url: string, more: JsonObject = {}): Promise<JsonObject> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'tools/call',
+      'mcp-name': 'pay',
+    },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'pay', arguments: { order: 'O-1' }, ...more, _meta: envelope },
+    }),
+  });
+  const text = await response.text();
+  const line = text.startsWith('{')
+    ? text
+    : (text.split('\n').find((each) => each.startsWith('data: {')) ?? '').slice(6);
+  return (JSON.parse(line) as { result: JsonObject }).result;
+}
+
+async function shop() {
+  let paid = 0;
+  const pay = defineTool(
+    { name: 'pay', description: 'Pays.', input: { type: 'object', properties: { order: { type: 'string' } } } },
+    async (_, { ask }) => {
+      const said = await ask('Really?', { type: 'object', properties: { yes: { type: 'boolean' } } });
+      if (said.action !== 'accept') return 'not paid';
+      paid += 1;
+      return `paid, as number ${paid}`;
+    },
+  );
+  const records: Parameters<Recorder['outcome']>[0][] = [];
+  const recorder: Recorder = { intent: async () => {}, outcome: (record) => void records.push(record) };
+  const handle = await serve(await toolHost({ tools: [pay], recorder }), { http: { port: 0 } });
+  closing.push(() => handle.close());
+  return { url: handle.url ?? '', records };
+}
+
+/** The answer to the one question of a leg. */
+function answerTo({ inputRequests, requestState }: JsonObject, yes: boolean): JsonObject {
+  const [key = ''] = Object.keys(inputRequests as JsonObject);
+  return { inputResponses: { [key]: { action: 'accept', content: { yes } } }, requestState: requestState ?? null };
+}
+
+test('an answer that is sent again after its answer was lost gets the first end, and one conversation has it all', async () => {
+  const { url, records } = await shop();
+  const answer = answerTo(await leg(url), true);
+  const [first, second] = await Promise.all([leg(url, answer), leg(url, answer)]);
+  const third = await leg(url, answer);
+  for (const each of [first, second, third]) expect(JSON.stringify(each)).toContain('paid, as number 1');
+  expect(new Set(records.map(({ conversation }) => conversation)).size).toBe(1);
+  expect(new Set(records.map(({ callId }) => callId)).size).toBe(4);
+  expect(records.filter(({ answeredBy }) => answeredBy !== undefined)).toHaveLength(2);
+});
+
+test('another answer under the same state is refused, and the same call made anew is another one', async () => {
+  const { url } = await shop();
+  const asked = await leg(url);
+  expect(JSON.stringify(await leg(url, answerTo(asked, true)))).toContain('paid, as number 1');
+  expect(await leg(url, answerTo(asked, false))).toMatchObject({ isError: true });
+  expect(JSON.stringify(await leg(url, answerTo(await leg(url), true)))).toContain('paid, as number 2');
+});
