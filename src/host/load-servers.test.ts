@@ -114,6 +114,20 @@ describe('scopes', () => {
     expect(loaded.warnings).toEqual([]);
   });
 
+  test('a secret that is too short to be hidden is said as the servers are read, without it', async () => {
+    put('config/mcp.json', {
+      mcpServers: {
+        a: { command: 'a', env: { API_TOKEN: 'qzx', MODE: 'x' } },
+        b: { type: 'http', url: 'https://b.test/mcp', headers: { Authorization: 'Bearer jvw' } },
+      },
+    });
+    const { warnings } = await load();
+    expect(warnings.map(({ code }) => code)).toEqual(['secret_too_short', 'secret_too_short']);
+    expect(warnings[0]?.text).toContain('the variable API_TOKEN is too short');
+    expect(warnings[1]?.text).toContain('the header Authorization is too short');
+    expect(JSON.stringify(warnings)).not.toMatch(/qzx|jvw/);
+  });
+
   test('a plugin finds its own folder', async () => {
     put('plug/mcp.json', server(`\${CLAUDE_PLUGIN_ROOT}/bin/s`));
     const { servers } = await load({ plugins: [{ name: 'p', file: join(base, 'plug', 'mcp.json') }] });

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import type { Json, Reason } from '../contracts/index.ts';
 import { type ConfigFile, readConfigFile } from './config-file.ts';
 import { rawEntries, valueAt } from './config-tree.ts';
+import { shortSecrets } from '../mcp/client/index.ts';
 import { adviseOn, isLoud } from './entry-advice.ts';
 import { type McpEntry, type McpFile, readMcpFile } from './mcp-json.ts';
 import type { NamedFile } from './named-files.ts';
@@ -179,13 +180,22 @@ async function settle(
   }
   const all = new Map([...options.variables, ...(variables ?? [])]);
   const expanded = expandEntry(entry, scope, all, options.root);
-  warnings.push(...expanded.warnings);
+  warnings.push(...expanded.warnings, ...tooShort(entry.key, expanded.server, entry.source));
   const cwd = 'cwd' in expanded.server ? expanded.server.cwd : undefined;
   if (cwd === undefined || (await isFolder(cwd))) return { state: 'ready', reasons: [], server: expanded.server };
   return {
     state: 'refused',
     reasons: [hostReason('cwd_missing', `Its folder ${cwd} is not there.`, entry.source)],
   };
+}
+
+/** Said at once: nothing later tells that it stands in what the server says. */
+function tooShort(key: string, server: ServerEntry, source: Reason['source']): readonly Reason[] {
+  const [what, values] = server.kind === 'http' ? ['the header', server.headers] : ['the variable', server.env];
+  return shortSecrets(values).map((name) => {
+    const text = `"${key}": ${what} ${name} is too short to be hidden in what its server says; use a longer secret.`;
+    return hostReason('secret_too_short', text, source);
+  });
 }
 
 async function isFolder(path: string): Promise<boolean> {

@@ -12,6 +12,14 @@ describe('what is taken out of messages', () => {
     expect(said).not.toContain('p@ssword');
   });
 
+  test('is a short token of a header, and a short password of the URL, where they stand as words', () => {
+    const headers = { Authorization: 'Bearer t0k3', 'X-Region': 'west' };
+    const clean = headerSecrets({ url: 'https://ada:pw12@h.test/mcp', headers });
+    expect(clean('t0k3 or pw12 is wrong in west')).toBe(
+      '<Authorization> or <password> is wrong in west'.replace(/<(\w+)>/g, '$' + '{$1}'),
+    );
+  });
+
   test('is nothing where there is nothing secret', () => {
     expect(headerSecrets({ url: 'https://h.test/mcp' })('Basic Og== at h.test')).toBe('Basic Og== at h.test');
   });

@@ -10,7 +10,7 @@ export { LOG_LEVELS, type LogLevel } from './log-level.ts';
 export { type ContentConnection, mcpContent } from './mcp-content.ts';
 export { type McpSourceOptions, mcpSource } from './mcp-source.ts';
 export { installExitHooks } from './process-group.ts';
-export { commandLine } from './secrets.ts';
+export { commandLine, shortSecrets } from './secrets.ts';
 export { type HttpServer, type StdioServer, serverFingerprint } from './server.ts';
 export { runShellCommand, type ShellCommandEnd, type ShellCommandOptions } from './shell-command.ts';
 export { connectStdio, type StdioConnection, type StdioOptions } from './stdio-connection.ts';

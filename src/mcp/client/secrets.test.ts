@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { commandLine, withoutSecrets } from './secrets.ts';
+import { commandLine, shortSecrets, withoutSecrets } from './secrets.ts';
 
 describe('the command line of a server', () => {
   test.each([
@@ -36,6 +37,48 @@ describe('what a server printed', () => {
     expect(withoutSecrets('key sk-12345678 refused on x', { KEY: 'sk-12345678', MODE: 'x' })).toBe(
       'key $' + '{KEY} refused on x',
     );
+  });
+
+  test.each([
+    [
+      'API_TOKEN',
+      'a1b2',
+      'token a1b2 refused, not xa1b2 nor a1b2_c',
+      'token <API_TOKEN> refused, not xa1b2 nor a1b2_c',
+    ],
+    ['DB_PASSWORD', 'p$1.x', '(p$1.x) or p$12x', '(<DB_PASSWORD>) or p$12x'],
+    ['SECRET', 'été1', 'été1, étéé1', '<SECRET>, étéé1'],
+    ['X-Auth', 'Basic', 'Basic failed', 'Basic failed'],
+    ['TOKEN', 'true', 'true', 'true'],
+    ['TOKEN', 'abc', 'abc', 'abc'],
+    ['REGION', 'west', 'in west', 'in west'],
+    ['MONKEY', 'bobo', 'bobo', 'bobo'],
+  ])('a short value of %s is hidden where it is a secret and stands as a word: %s', (name, value, said, shown) => {
+    expect(withoutSecrets(said, { [name]: value })).toBe(shown.replace(/<(\w+)>/, '$' + '{$1}'));
+  });
+
+  test('a short secret of any characters is hidden where it stands alone', () => {
+    const value = fc.string({ minLength: 4, maxLength: 7, unit: 'binary' }).map((text) => text.replace(/\s/g, '-'));
+    fc.assert(
+      fc.property(value, (secret) => {
+        fc.pre(!/^(bearer|basic|digest|token|negotiate|apikey|true|false|none|null)$/i.test(secret));
+        expect(withoutSecrets(`is "${secret}".`, { PASSWORD: secret })).toBe('is "$' + '{PASSWORD}".');
+      }),
+    );
+  });
+
+  test('what is too short to be hidden is named', () => {
+    const values = {
+      TOKEN: 'abc',
+      Authorization: 'Bearer x',
+      SECRET: '',
+      KEY: 'on',
+      MODE: 'x',
+      PASSWORD: 'abcd',
+      Cookie: 'a b',
+    };
+    expect(shortSecrets(values)).toEqual(['TOKEN', 'Authorization']);
+    expect(shortSecrets()).toEqual([]);
   });
 
   test('shows nothing of a value that contains another', () => {

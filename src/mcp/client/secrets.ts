@@ -3,8 +3,15 @@ import type { StdioServer } from './server.ts';
 const SECRET_NAME =
   /(token|secret|passw(or)?d|passphrase|(^|[-_])(pwd|pat)$|(^|[-_])key$|api[-_]?key|credential|bearer|auth|cookie)/i;
 const HIDDEN = '***';
-/** Too short to be a secret, and too common to be replaced wherever it stands. */
+/** What is shorter is too common to be replaced wherever it stands, whatever its name is. */
 const SHORTEST_SECRET = 8;
+/** What is shorter is no word of its own: replacing it would make messages unreadable. */
+const SHORTEST_WORD = 4;
+/** Names of which even a short value is a secret. */
+const NAMED_SECRET =
+  /(token|secret|passw(or)?d|passphrase|credentials?|cookie|authorization|api[-_]?key)$|(^|[-_])(pwd|pat|key|auth)$/i;
+/** Schemes of `Authorization`, and settings: no secrets, under whatever name. */
+const NO_SECRET = /^(bearer|basic|digest|token|negotiate|apikey|true|false|yes|no|on|off|none|null|undefined)$/i;
 
 /** Keys that their issuers made recognisable, wherever they stand. */
 const KNOWN_SHAPE = /\b(?:sk-|gh[opsur]_|github_pat_|glpat-|xox[abeprs]-|AKIA|AIza|ya29\.|eyJ[\w-]+\.)[\w./+=-]{8,}/g;
@@ -59,17 +66,42 @@ export function commandLine(server: Pick<StdioServer, 'command' | 'args' | 'env'
 
 /**
  * Replaces the values of the entry's own environment, so that a server that prints its key doesn't print it here. Of a
- * value of several lines each line counts, because what a server prints is read line by line.
+ * value of several lines each line counts, because what a server prints is read line by line. A short value counts where
+ * its name says that it is a secret, and only where it stands as a word of its own.
  *
  * @param text whole lines: a secret that was cut in two is not found
  */
 export function withoutSecrets(text: string, env: Readonly<Record<string, string>> = {}): string {
   const secrets = Object.entries(env)
     .flatMap(([name, value]) => [value, ...value.split(/\r?\n/)].map((part) => ({ name, part: part.trim() })))
-    .filter(({ part }) => part.length >= SHORTEST_SECRET)
+    .filter(({ name, part }) => part.length >= SHORTEST_SECRET || isShortSecret(name, part))
     // A value that contains another goes first: else what is left of it would stay.
     .sort((a, b) => b.part.length - a.part.length);
-  return secrets.reduce((clean, { name, part }) => clean.replaceAll(part, `\${${name}}`), text);
+  return secrets.reduce((clean, { name, part }) => {
+    const hidden = `\${${name}}`;
+    return part.length >= SHORTEST_SECRET
+      ? clean.replaceAll(part, () => hidden)
+      : clean.replace(wordOf(part), () => hidden);
+  }, text);
+}
+
+function isShortSecret(name: string, part: string): boolean {
+  return part.length >= SHORTEST_WORD && NAMED_SECRET.test(name) && !NO_SECRET.test(part);
+}
+
+function wordOf(part: string): RegExp {
+  return new RegExp(`(?<![\\p{L}\\p{N}_])${part.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')}(?![\\p{L}\\p{N}_])`, 'gu');
+}
+
+/** The names of values that are secrets, and too short to be taken out of what a server says. */
+export function shortSecrets(values: Readonly<Record<string, string>> = {}): readonly string[] {
+  return Object.entries(values).flatMap(([name, value]) => {
+    const words = value.trim().split(/\s+/);
+    const secret = words.at(-1) ?? '';
+    const isShort =
+      secret !== '' && secret.length < SHORTEST_WORD && words.every((word) => word === secret || NO_SECRET.test(word));
+    return isShort && NAMED_SECRET.test(name) && !NO_SECRET.test(secret) ? [name] : [];
+  });
 }
 
 /** A part of a path that looks drawn by lot: some services put their key there. */
