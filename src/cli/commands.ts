@@ -41,7 +41,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     name: 'run',
     summary: 'give an agent a task, with the tools of this project',
-    usage: '"task"',
+    usage: '"task" | --resume [ID]',
     details:
       '@file, @server:uri and /server:prompt in the task stand for documents and prompts.\n' +
       "The answer goes to stdout, every step to stderr. Without a terminal a call that your rules don't allow is\n" +
@@ -56,6 +56,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       'max-cost': { type: 'string', value: 'USD', help: 'stop when the run has cost this much' },
       ...PROJECT_OPTIONS,
       json: { ...JSON_OPTION, help: 'print the result as one JSON object on stdout' },
+      resume: { type: 'boolean', help: 'go on with the run of this ID, or the newest of this folder that broke off' },
       park: { type: 'boolean', help: "leave what would be asked for 'bridle approvals' where nobody can be asked" },
       'park-seconds': { type: 'string', value: 'N', help: 'park, and wait up to N seconds for each answer' },
       quiet: { type: 'boolean', help: 'no steps on stderr' },
@@ -64,8 +65,9 @@ export const COMMANDS: readonly CommandSpec[] = [
       ['bridle run "Read notes.txt" --allow \'mcp__fs__read_*\'', 'one task, some tools allowed'],
       ['bridle run "Summarise notes.txt" --model claude-sonnet-5-5', 'with a hosted model'],
       ['bridle run "List my orders" --mcp-config shop.json --json', 'for scripts'],
+      ['bridle run --resume', 'on where a run was killed'],
     ],
-    positionals: [1, 1],
+    positionals: [0, 1],
     load: () => import('./run.ts'),
   },
   {

@@ -19,9 +19,10 @@ import { BridleError, isBridleError, printable } from '../tools/index.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
 import { columns } from './help.ts';
 import { closingOnAbort, interruptible } from './interrupt.ts';
-import { runId, tracesDir } from './run.ts';
+import { runId } from './run.ts';
 import { stepPrinter } from './steps.ts';
 import { type Style, styleFor } from './style.ts';
+import { tracesDir } from './traces.ts';
 
 /** The bundled shop: its folder holds the project's files, its compiled server lies in `dist`. */
 const SHOP = fileURLToPath(new URL('../../examples/shop/', import.meta.url));

@@ -37,7 +37,8 @@ export function parseCommand(spec: CommandSpec, args: readonly string[]): Parsed
   const given = parsed.positionals.length;
   if (values.get('help') !== true && (given < min || given > max)) {
     if (given < min) throw new BridleError('usage', `'bridle ${spec.name}' needs ${spec.usage}.`, { hint });
-    const quotes = spec.usage.startsWith('"') ? ` Put the ${spec.usage.replaceAll('"', '')} in quotes.` : '';
+    const quoted = /^"([^"]+)"/.exec(spec.usage)?.[1];
+    const quotes = quoted === undefined ? '' : ` Put the ${quoted} in quotes.`;
     // A verb is part of the command's name, and no argument to whoever reads this.
     const verbs = spec.name.split(' ').length - 1;
     const [most, there] = [max - verbs, given - verbs];

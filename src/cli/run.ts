@@ -1,11 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { join } from 'node:path';
 import { type Agent, type AgentOptions, createAgent, type RunResult } from '../agent/index.ts';
 import type { Json, Model, Reason } from '../contracts/index.ts';
-import { allRecorders, createTrace, refuseAsker, type Trace } from '../dispatch/index.ts';
+import { allRecorders, createTrace, openTrace, refuseAsker, type Trace } from '../dispatch/index.ts';
 import { type AgentFile, MAIN_AGENT, terminalAsker } from '../host/index.ts';
 import { resolveModel } from '../models/index.ts';
-import { stateDir } from '../store/index.ts';
 import { BridleError, isBridleError, printable } from '../tools/index.ts';
 import { approvalInbox } from './approval-inbox.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
@@ -21,16 +19,23 @@ import { flag, numberOption, stringOption } from './parse.ts';
 import { needsContent, personInput } from './person-input.ts';
 import { printJson } from './print-json.ts';
 import { readyMs, requireServers, stillStarting } from './ready.ts';
+import { asItWas, runToResume, unsureAsker, wasBegun } from './resume-run.ts';
 import { stateLedger, stateStore } from './state-store.ts';
 import { stepPrinter } from './steps.ts';
 import { styleFor } from './style.ts';
+import { tracesDir } from './traces.ts';
 import { openWorkspace, type Workspace, warn } from './workspace.ts';
 
-/** `bridle run "task"`. */
-export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number> {
-  const task = parsed.positionals[0] ?? '';
-  if (task.trim() === '')
-    throw new BridleError('usage', 'The task is empty.', { hint: 'Say what the agent is to do.' });
+/** `bridle run "task"` and `bridle run --resume [ID]`. */
+export async function run(given: ParsedCommand, io: CommandIo): Promise<number> {
+  const resumes = flag(given, 'resume') ? await runToResume(given.positionals[0], io) : undefined;
+  const parsed = resumes ? asItWas(given, resumes) : given;
+  const task = resumes?.task ?? parsed.positionals[0] ?? '';
+  if (task.trim() === '') {
+    throw new BridleError('usage', 'There is no task.', {
+      hint: 'Say what the agent is to do: bridle run "task". Or go on with a run that broke off: bridle run --resume.',
+    });
+  }
   const parkSeconds = numberOption(parsed, 'park-seconds', 'number');
   const limits = {
     turns: numberOption(parsed, 'max-turns'),
@@ -38,7 +43,7 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
     tokens: numberOption(parsed, 'max-tokens'),
     costUsd: numberOption(parsed, 'max-cost', 'number'),
   };
-  const chosen = await chosenModel(parsed, io);
+  const chosen = await chosenModel(parsed, io, resumes?.model);
   const name = stringOption(parsed, 'agent') ?? MAIN_AGENT;
   const waitMs = readyMs(parsed, io);
   const quiet = flag(parsed, 'quiet');
@@ -58,7 +63,12 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
         io.stderr.write(style.dim('model: the offline planner, no language model (--model claude-… for a real one)\n'));
       }
       workspace.lend(() => model);
-      trace = await createTrace({ dir: tracesDir(io), run: runId(), agent: name, model: model.id, task });
+      const place = { dir: tracesDir(io), run: resumes?.run ?? runId() };
+      const project = workspace.project.root;
+      trace = await (resumes
+        ? openTrace(place)
+        : createTrace({ ...place, agent: name, model: model.id, task, project }));
+      const goesOn = resumes !== undefined && (await wasBegun(trace));
       const { policy, seen } = noticing(workspace.compiled.policy);
       const steps = quiet ? undefined : stepPrinter((text) => io.stderr.write(text), style);
       const options: AgentOptions = {
@@ -78,11 +88,7 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
         // The offline planner marks its questions itself; other models say so by calling a tool.
         askUser: model.id !== 'offline',
         ready: { ms: waitMs },
-        limits: Object.fromEntries(
-          Object.entries({ ...limits, turns: limits.turns ?? workspace.agent?.maxTurns }).filter(
-            ([, value]) => value !== undefined,
-          ),
-        ),
+        limits: defined({ ...limits, turns: limits.turns ?? workspace.agent?.maxTurns }),
         recorder: allRecorders(audit.recorder, steps?.recorder, told.recorder),
         ...(steps && { onProgress: steps.onProgress }),
       };
@@ -103,22 +109,30 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
       );
       const bare = noServers(workspace.project);
       if (bare !== undefined && !quiet) io.stderr.write(style.dim(`${bare}\n`));
-      if (needsContent(task, false)) await closingOnAbort(signal, workspace.close, () => workspace.content.refresh());
       const conversation = randomUUID();
-      const said = await personInput({
-        workspace,
-        who: { agent: name, via: 'terminal' },
-        input: workspace.input,
-        recorder: allRecorders(audit.recorder, trace),
-        conversation: () => conversation,
-        tool: (wire) => agent.catalog.find(wire)?.tool,
-        prompter: workspace.prompter,
-        note: (text) => !quiet && io.stderr.write(`${style.dim(text)}\n`),
-      }).compose(task, signal);
-      if (said.label) trace.event(said.label);
+      const compose = async (trace: Trace) => {
+        if (needsContent(task, false)) await closingOnAbort(signal, workspace.close, () => workspace.content.refresh());
+        const said = await personInput({
+          workspace,
+          who: { agent: name, via: 'terminal' },
+          input: workspace.input,
+          recorder: allRecorders(audit.recorder, trace),
+          conversation: () => conversation,
+          tool: (wire) => agent.catalog.find(wire)?.tool,
+          prompter: workspace.prompter,
+          note: (text) => !quiet && io.stderr.write(`${style.dim(text)}\n`),
+        }).compose(task, signal);
+        if (said.label) trace.event(said.label);
+        return said.content;
+      };
+      const said = goesOn ? undefined : await compose(trace);
       // From here on the agent writes how it ended.
       hasEnd = true;
-      const result = await agent.run(said.content, { signal, conversation }).result;
+      const unsure = workspace.prompter && unsureAsker(workspace.prompter);
+      const result = await (said === undefined
+        ? agent.resume(trace, { signal, limits: defined(limits), ...(unsure && { unsure }) })
+        : agent.run(said, { signal, conversation })
+      ).result;
       await agent.endSession(result.conversation, 'exit');
       await agent.close();
       print(result, trace, parsed, io);
@@ -128,7 +142,8 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
       if (waiting > 0) tellWaiting(waiting, result, io);
       return waiting > 0 && (result.end === 'answered' || result.end === 'asked') ? EXIT.waiting : EXIT[result.end];
     } catch (error) {
-      if (!hasEnd) trace?.end(signal.aborted ? 'aborted' : 'failed', notBegun(error));
+      // One that goes on can still be gone on with.
+      if (!hasEnd && !resumes) trace?.end(signal.aborted ? 'aborted' : 'failed', notBegun(error));
       throw error;
     } finally {
       await trace?.close();
@@ -168,16 +183,15 @@ function tellWaiting(count: number, { parked = [] }: RunResult, io: CommandIo): 
 const HOW_TO_ALLOW =
   "run it in a terminal to be asked, give --allow '{rule}', put the rule under permissions.allow in bridle.json, or give --park to have it wait for an answer";
 
-/** Where the traces of runs are kept: `traces` in the state folder. */
-export function tracesDir(io: CommandIo): string {
-  return join(stateDir(io.env), 'traces');
-}
-
 /** Sortable by time, to the millisecond, and unique: `20261130-142301-507-9f2c`. */
 export function runId(now = new Date()): string {
   const [day = '', time = ''] = now.toISOString().split('T');
   const [clock = '', fraction = ''] = time.replace('Z', '').split('.');
   return [day.replaceAll('-', ''), clock.replaceAll(':', ''), fraction, randomBytes(2).toString('hex')].join('-');
+}
+
+function defined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;
 }
 
 function seconds(value: number | undefined): number | undefined {
@@ -198,9 +212,13 @@ export interface ChosenModel {
   readonly isDefault: boolean;
 }
 
-/** The model of `--model`, else of the environment, else the offline one; known before anything is asked or started. */
-export async function chosenModel(parsed: ParsedCommand, io: CommandIo): Promise<ChosenModel> {
-  const said = stringOption(parsed, 'model');
+/**
+ * The model of `--model`, else of the environment, else the offline one; known before anything is asked or started.
+ *
+ * @param was the one that a run goes on with
+ */
+export async function chosenModel(parsed: ParsedCommand, io: CommandIo, was?: string): Promise<ChosenModel> {
+  const said = stringOption(parsed, 'model') ?? was;
   const spec = said ?? (io.env.BRIDLE_MODEL || undefined);
   return { model: await resolveModel(spec ?? 'offline'), isFlag: said !== undefined, isDefault: spec === undefined };
 }

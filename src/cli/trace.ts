@@ -7,9 +7,9 @@ import { columns } from './help.ts';
 import { originLines } from './origin-lines.ts';
 import { flag, numberOption } from './parse.ts';
 import { printJson } from './print-json.ts';
-import { tracesDir } from './run.ts';
 import { stepPrinter, textsOf } from './steps.ts';
 import { type Style, styleFor } from './style.ts';
+import { findTrace, tracesDir } from './traces.ts';
 
 const SHOWN = 20;
 
@@ -65,22 +65,6 @@ async function show(id: string | undefined, parsed: ParsedCommand, io: CommandIo
 function inputText(content: Json): string {
   if (typeof content === 'string') return content;
   return textsOf({ content }).join(' ') || JSON.stringify(content);
-}
-
-async function findTrace(id: string | undefined, io: CommandIo): Promise<TraceSummary> {
-  const traces = await listTraces(tracesDir(io));
-  const matching = id === undefined ? traces.slice(0, 1) : traces.filter(({ run }) => run.startsWith(id));
-  const [first, another] = matching;
-  const found = matching.find(({ run }) => run === id) ?? (another ? undefined : first);
-  if (found) return found;
-  const hint = "'bridle trace list' shows what there is.";
-  if (!first) {
-    const what = id === undefined ? 'There are no runs yet.' : `There is no run '${printable(id)}'.`;
-    throw new BridleError('trace_not_found', what, { hint });
-  }
-  throw new BridleError('usage', `'${printable(id ?? '')}' is the start of ${matching.length} runs; give more of it.`, {
-    hint,
-  });
 }
 
 /** What a server asked in the middle of a call, and what it was told, on one line. */

@@ -159,6 +159,8 @@ export type TraceEvent =
       readonly agent: string;
       readonly model: string;
       readonly task: string;
+      /** The folder in which it works. */
+      readonly project?: string;
       readonly bridle: string;
     }
   | { readonly v: 1; readonly at: number; readonly type: 'decided'; readonly intent: IntentRecord }

@@ -13,6 +13,8 @@ export interface TraceSummary {
   readonly agent: string;
   readonly model: string;
   readonly task: string;
+  /** The folder in which it works, where the trace says so. */
+  readonly project?: string;
   /** Unix milliseconds. */
   readonly startedAt: number;
   /** How the run ended. Absent while it runs, and when it broke off. */
@@ -138,6 +140,16 @@ async function summarize(file: string): Promise<TraceSummary | undefined> {
     return undefined;
   }
   if (!head) return undefined;
-  const { run, agent, model, task, at } = head;
-  return { file, run, agent, model, task, startedAt: at, calls, ...(end !== undefined && { end }) };
+  const { run, agent, model, task, project, at } = head;
+  return {
+    file,
+    run,
+    agent,
+    model,
+    task,
+    ...(project !== undefined && { project }),
+    startedAt: at,
+    calls,
+    ...(end !== undefined && { end }),
+  };
 }

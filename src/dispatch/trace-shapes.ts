@@ -10,7 +10,9 @@ const LAST_TIME = 8.64e15;
 
 /** What each type of event promises, as far as its readers rely on it. Files are edited, and sent by others. */
 const SHAPES: Readonly<Record<TraceEvent['type'], (event: Members) => boolean>> = {
-  run: (event) => hasTexts(event, 'run', 'agent', 'model', 'task'),
+  run: (event) =>
+    hasTexts(event, 'run', 'agent', 'model', 'task') &&
+    (event.project === undefined || typeof event.project === 'string'),
   begin: (event) => hasTexts(event, 'conversation', 'model') && isObject(event.config),
   resume: ({ idleMs, again }) =>
     typeof idleMs === 'number' && Array.isArray(again) && again.every((id) => typeof id === 'string'),

@@ -17,6 +17,8 @@ export interface TraceOptions {
   readonly model: string;
   /** What the run was asked to do. */
   readonly task: string;
+  /** The folder in which it works, for whoever lists runs. */
+  readonly project?: string;
   /**
    * Which lines are brought to the disk, not only handed to the system: `acts`, those before calls that aren't known to
    * read, each before its call; `every_line`, all others too, soon after they are written. Default `acts`.
@@ -55,8 +57,9 @@ export async function createTrace(options: TraceOptions): Promise<Trace> {
   const file = await openIn(options.dir, fileName(options.run));
   const trace = traceOf(file, options.sync);
   if (file.empty) {
-    const { run, agent, model, task } = options;
-    trace.add({ v: 1, at: Date.now(), type: 'run', run, agent, model, task, bridle: await ownVersion() });
+    const { run, agent, model, task, project } = options;
+    const where = project === undefined ? {} : { project };
+    trace.add({ v: 1, at: Date.now(), type: 'run', run, agent, model, task, ...where, bridle: await ownVersion() });
   }
   return trace.trace;
 }

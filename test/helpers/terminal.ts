@@ -19,8 +19,8 @@ export interface Terminal {
   readonly columns?: number;
 }
 
-/** What a question ends with: one of yes and no, a field of a form, and the form as a whole. */
-const QUESTION = /\[y\/n\] $|\n: $|change that\. $/i;
+/** What a question ends with: the letters to choose from, a field of a form, and the form as a whole. */
+const QUESTION = /\[[a-z](\/[a-z])*\] $|\n: $|change that\. $/i;
 
 /** Runs a command in this process, as a shell would, with its own streams; a person at the keyboard if asked for. */
 export async function bridle(args: readonly string[], { cwd, env, types, piped, columns }: Terminal): Promise<Ran> {

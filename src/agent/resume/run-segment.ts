@@ -58,7 +58,7 @@ export async function openSegment(journal: AsyncIterable<TraceEvent> | Iterable<
       'run_not_begun',
       'There is nothing to resume: the run broke off before its input was written.',
       {
-        hint: 'Nothing was asked of the model and nothing was run. Begin it anew.',
+        hint: 'It has made no call that could have changed anything. Begin it anew.',
       },
     );
   }
