@@ -36,6 +36,26 @@ describe('an event stream', () => {
     expect(await drain(stream)).toEqual([text('ab'.repeat(1_000)), end]);
   });
 
+  test('joins what belongs to one call, and nothing of two', async () => {
+    const piece = (index: number, part: string): RunEvent => ({ type: 'arguments', index, name: 'write', piece: part });
+    const stream = new EventStream();
+    for (const part of ['', '{"a"', ':1}', '']) stream.push(piece(0, part));
+    stream.push(piece(1, ''));
+    stream.push(piece(1, '{}'));
+    stream.push({ type: 'thinking', text: 'a' });
+    stream.push({ type: 'thinking', text: 'b' });
+    stream.push(text('c'));
+    stream.push(end);
+    expect(await drain(stream)).toEqual([
+      piece(0, '{"a":1}'),
+      piece(0, ''),
+      piece(1, '{}'),
+      { type: 'thinking', text: 'ab' },
+      text('c'),
+      end,
+    ]);
+  });
+
   test('gives a waiting reader each piece as it comes', async () => {
     const stream = new EventStream();
     const reader = stream[Symbol.asyncIterator]();

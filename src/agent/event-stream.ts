@@ -6,8 +6,8 @@ const CAPACITY = 4_096;
 /**
  * Gives a run's events to any number of readers, none of whom the run waits for.
  *
- * Every reader starts at the beginning. What nobody has read yet is kept up to a bound; pieces of text in
- * a row are joined meanwhile. A reader that comes too late, or falls too far behind, is told how many events it missed.
+ * Every reader starts at the beginning. What nobody has read yet is kept up to a bound; pieces of the
+ * same text, thought or arguments in a row are joined meanwhile. A reader that comes too late, or falls too far behind, is told how many events it missed.
  */
 export class EventStream implements AsyncIterable<RunEvent> {
   /** The event with number `first` is the first of `kept`. */
@@ -29,11 +29,9 @@ export class EventStream implements AsyncIterable<RunEvent> {
     this.ended = event.type === 'end';
     const last = this.kept.at(-1);
     const isUnread = this.readTo < this.first + this.kept.length;
-    if (event.type === 'text' && last?.type === 'text' && isUnread) {
-      this.kept[this.kept.length - 1] = { type: 'text', text: last.text + event.text };
-    } else {
-      this.kept.push(event);
-    }
+    const both = isUnread && last !== undefined ? joined(last, event) : null;
+    if (both !== null) this.kept[this.kept.length - 1] = both;
+    else this.kept.push(event);
     if (this.kept.length > this.capacity * 2) {
       const gone = this.kept.length - this.capacity;
       this.kept = this.kept.slice(gone);
@@ -64,4 +62,14 @@ export class EventStream implements AsyncIterable<RunEvent> {
       }
     }
   }
+}
+
+/** Two pieces of the same as one; null when they are of different things, or no pieces. */
+function joined(before: RunEvent, event: RunEvent): RunEvent | null {
+  if (event.type === 'text' || event.type === 'thinking') {
+    return before.type === event.type ? { ...event, text: before.text + event.text } : null;
+  }
+  if (event.type !== 'arguments' || before.type !== 'arguments' || before.index !== event.index) return null;
+  // A piece without text opens a call: another reply's may have the same place.
+  return event.piece === '' ? null : { ...event, piece: before.piece + event.piece };
 }

@@ -75,15 +75,35 @@ export interface RunResult {
   readonly error?: { readonly code: string; readonly message: string; readonly hint?: string };
 }
 
-/** What a run tells while it goes on. The last event is always `end`. */
+/**
+ * What a run tells while it goes on. The last event is always `end`.
+ *
+ * `text`, `thinking` and `arguments` are pieces of the reply that is coming, for whoever watches; `message` is that reply
+ * whole. Only then, and only if it is sound, is anything of it run.
+ */
 export type RunEvent =
   /** A piece of the model's text, as it arrives. */
   | { readonly type: 'text'; readonly text: string }
+  /** A piece of what the model thinks, where it shows that. */
+  | { readonly type: 'thinking'; readonly text: string }
+  /**
+   * A piece of the arguments of a call, as the model writes them: JSON text that is whole only with the reply, and may
+   * turn out to be none. The first piece of a call is empty and comes as soon as the call has a name. `index`: the place
+   * of its block in the reply. A model that doesn't stream gives all in one piece.
+   */
+  | {
+      readonly type: 'arguments';
+      readonly index: number;
+      readonly name: string;
+      readonly piece: string;
+      /** The provider-defined toolset whose member is called. */
+      readonly toolset?: string;
+    }
   /** A whole reply, as the model gave it. */
   | { readonly type: 'message'; readonly message: Json; readonly stopReason: string }
   /**
    * The model is being waited for (429, 529, a lost connection): for how many milliseconds and why. Then the reply begins
-   * anew: text since the last `message` is void.
+   * anew: pieces since the last `message` are void.
    */
   | { readonly type: 'wait'; readonly ms: number; readonly reason: string }
   /** A hook has something to say to whoever watches, or failed. */
@@ -116,7 +136,7 @@ export type RunEvent =
       readonly outcome: Outcome;
       readonly ms: number;
     }
-  /** A limit was met. `retrying`: the reply was cut at `max_tokens`, its text is void, and it is asked for once more. */
+  /** A limit was met. `retrying`: the reply was cut at `max_tokens`, its pieces are void, and it is asked for once more. */
   | { readonly type: 'limit'; readonly limit: string; readonly message: string; readonly retrying?: boolean }
   /** This reader was so slow that this many events were let go. */
   | { readonly type: 'skipped'; readonly count: number }

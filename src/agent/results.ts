@@ -23,7 +23,7 @@ export function notRunResult(call: PendingCall, why: string): JsonObject {
 export function invalidInputResult(call: PendingCall, text: string): JsonObject {
   const message = 'This call was not run: its arguments are not a JSON object. Call again with one.';
   const result = unrun(call, 'validation', true, message);
-  return { ...result, content: JSON.stringify({ ...parse(result), INVALID_JSON: text.slice(0, 2_000) }) };
+  return { ...result, content: JSON.stringify({ INVALID_JSON: text.slice(0, 2_000), ...parse(result) }) };
 }
 
 /** For a member of a provider-defined toolset. */

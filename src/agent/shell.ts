@@ -15,8 +15,7 @@ import type {
   RunResumed,
 } from '../contracts/index.ts';
 import type { AfterCall, EndedCall } from './agent-hooks.ts';
-import { contentBlocks, isBlock, isObject } from './blocks.ts';
-import { deltaText } from './deltas.ts';
+import { createDeltaReader, type DeltaReader } from './deltas.ts';
 import type { RunEvent } from './events.ts';
 import { reached } from './limits.ts';
 import { abandoned, brokeOff, modelFault, whyStopped, words } from './shell-faults.ts';
@@ -212,7 +211,7 @@ export class Shell {
     const controller = new AbortController();
     this.asking = controller;
     const isCurrent = () => this.asking === controller;
-    let hadText = false;
+    const deltas = createDeltaReader();
     const silence = this.silence(() => {
       const { modelIdleMs } = this.options;
       const message = `The model "${this.options.model.id}" has sent nothing for ${modelIdleMs} ms.`;
@@ -231,10 +230,7 @@ export class Shell {
         onDelta: (event) => {
           if (!isCurrent()) return;
           silence.restart(0);
-          const text = deltaText(event);
-          if (text === '') return;
-          hadText = true;
-          this.options.emit({ type: 'text', text });
+          for (const piece of deltas.read(event)) this.options.emit(piece);
         },
         onWait: ({ ms, reason }) => {
           if (!isCurrent()) return;
@@ -244,7 +240,7 @@ export class Shell {
       });
       if (!isCurrent()) return;
       this.asking = null;
-      this.hear(reply.message, reply.stopReason, reply.usage, hadText);
+      this.hear(reply.message, reply.stopReason, reply.usage, deltas);
     } catch (error) {
       this.modelFailed(controller, modelFault(error, this.options.model.id));
     } finally {
@@ -252,13 +248,8 @@ export class Shell {
     }
   }
 
-  private hear(message: Json, stopReason: unknown, usage: Json | undefined, hadText: boolean): void {
-    if (!hadText) {
-      for (const block of contentBlocks(isObject(message) ? message.content : undefined)) {
-        const text = isBlock(block, 'text') && typeof block.text === 'string' ? block.text : '';
-        if (text !== '') this.options.emit({ type: 'text', text });
-      }
-    }
+  private hear(message: Json, stopReason: unknown, usage: Json | undefined, deltas: DeltaReader): void {
+    for (const piece of deltas.rest(message)) this.options.emit(piece);
     const reason = typeof stopReason === 'string' ? stopReason : String(stopReason);
     this.options.emit({ type: 'message', message, stopReason: reason });
     this.feed({ v: 1, at: this.options.now(), type: 'model', message, stopReason: reason, usage: usage ?? null });

@@ -15,6 +15,8 @@ const LINE = 200;
 const FAILURE = 2_000;
 /** Shortest time between two lines of progress of one call. */
 const PROGRESS_MS = 250;
+/** Arguments that take longer to write than this are shown while they come, ms. */
+const ARGUMENTS_MS = 1_000;
 
 /** How lines are kept within the width of a terminal. */
 export interface StepFold {
@@ -53,8 +55,26 @@ export function stepPrinter(
     return true;
   };
 
+  /** What of the arguments of the call that is being written hasn't been shown, and since when. */
+  let draft: { readonly index: number; readonly at: number; readonly text: string } | null = null;
+  const onArguments = ({ index, name, piece }: Extract<RunEvent, { type: 'arguments' }>): void => {
+    const at = now();
+    const before = draft?.index === index && piece !== '' ? draft : { at, text: '' };
+    draft = { index, at: before.at, text: before.text + piece };
+    if (at - before.at < ARGUMENTS_MS || draft.text === '') return;
+    const from = `  … ${printable(name)} `;
+    const text = printable(draft.text);
+    const most = width(from.length + 1);
+    line(style.dim(`${from}${text.length > most ? `…${text.slice(-most)}` : text}`));
+    draft = { index, at, text: '' };
+  };
+
   const onProgress = (event: RunEvent): void => {
+    if (event.type !== 'arguments') draft = null;
     switch (event.type) {
+      case 'arguments':
+        onArguments(event);
+        return;
       case 'message': {
         if (event.stopReason === 'tool_use')
           for (const text of textsOf(event.message)) line(style.dim(`  ${shown(text)}`));
@@ -80,6 +100,7 @@ export function stepPrinter(
         line(style.yellow(`  ${printable(event.message)}`));
         return;
       case 'text':
+      case 'thinking':
       case 'asked':
       case 'decision':
       case 'outcome':

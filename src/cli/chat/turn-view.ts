@@ -87,6 +87,10 @@ export function turnView(screen: Screen, style: Style, live: boolean): TurnView 
           }
           flow.push(printable(event.text, { newlines: true }));
           return;
+        case 'arguments':
+          pause();
+          steps.onProgress(event);
+          return;
         case 'message':
           pause();
           said = text;
