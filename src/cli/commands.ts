@@ -3,6 +3,7 @@ import type { CommandSpec, OptionSpec } from './command.ts';
 import { MCP_VERBS } from './mcp-verbs.ts';
 import { PINS_VERBS } from './pins-verbs.ts';
 import { READY_OPTIONS } from './ready.ts';
+import { SIM_COMMAND } from './sim-command.ts';
 import { VIEWS_VERBS } from './views-verbs.ts';
 
 const PROJECT_OPTIONS = {
@@ -304,6 +305,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     positionals: [1, 2],
     load: () => import('./audit.ts'),
   },
+  SIM_COMMAND,
   {
     name: 'import-settings',
     summary: "turn the permissions of Claude Code's settings into rules, and say what has no meaning here",

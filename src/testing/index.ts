@@ -7,6 +7,8 @@ export type { Exchange } from './double/exchange.ts';
 export { type MessagesDouble, type MessagesDoubleOptions, messagesDouble } from './double/messages-double.ts';
 export type { Split } from './double/split.ts';
 export { FAULT_KINDS, type Fault, type FaultKind } from './fault.ts';
+export { readFaults } from './fault-option.ts';
+export { readScript } from './read-script.ts';
 export { checkMessagesRequest, MESSAGES_REQUEST_RULES } from './rules/check-messages-request.ts';
 export { type HttpRule, MESSAGES_HTTP_RULES } from './rules/http-rules.ts';
 export { type MemoryRule, MESSAGES_MEMORY_RULES } from './rules/memory-rules.ts';
@@ -16,6 +18,7 @@ export type { ScriptedCall, ScriptedReply, ScriptedServerCall } from './scripted
 export {
   modelTurns,
   type PlainTurn,
+  type RecordedReply,
   recordedTurns,
   type ScriptedTurn,
   type SourcedTurn,

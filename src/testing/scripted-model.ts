@@ -4,7 +4,7 @@ import { BridleError } from '../tools/index.ts';
 import { alteredBy, comesInstead } from './fault.ts';
 import { checkMessagesRequest } from './rules/check-messages-request.ts';
 import { messageOf, type ScriptedReply } from './scripted-reply.ts';
-import { type ScriptedTurn, scriptEnded } from './turn-source.ts';
+import { isRecorded, type RecordedReply, type ScriptedTurn, scriptEnded } from './turn-source.ts';
 
 export interface ScriptedModel extends Model {
   /** A copy of every request, in order. */
@@ -59,7 +59,13 @@ function refuseBroken(request: Json): void {
   throw new BridleError('model_request_refused', `The Messages API would refuse this request:\n${broken.join('\n')}`);
 }
 
-function play(reply: ScriptedReply, id: string, turn: number, ctx: Parameters<Model['respond']>[1]): ModelReply {
+function play(
+  reply: ScriptedReply | RecordedReply,
+  id: string,
+  turn: number,
+  ctx: Parameters<Model['respond']>[1],
+): ModelReply {
+  if (isRecorded(reply)) return spoken(reply, ctx);
   for (const wait of reply.waits ?? []) ctx.onWait?.(wait);
   const { fault } = reply;
   if (fault !== undefined && comesInstead(fault)) {
@@ -67,8 +73,13 @@ function play(reply: ScriptedReply, id: string, turn: number, ctx: Parameters<Mo
       hint: 'messagesDouble() plays faults of the connection as the API does.',
     });
   }
+  const usage = reply.usage ?? { input_tokens: 10, output_tokens: 5 };
+  return spoken(alteredBy(fault, messageOf({ ...reply, usage }, id, turn)), ctx);
+}
+
+function spoken(message: JsonObject, ctx: Parameters<Model['respond']>[1]): ModelReply {
   const fold = createMessageFold();
-  for (const event of messageEvents(alteredBy(fault, messageOf(reply, id, turn)), { pieceLength: 16 })) {
+  for (const event of messageEvents(message, { pieceLength: 16 })) {
     throwIfAborted(ctx.signal);
     fold.apply(event);
     ctx.onDelta?.(event);

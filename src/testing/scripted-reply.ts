@@ -76,7 +76,7 @@ export function messageOf(reply: ScriptedReply, model: string, turn: number): Js
     stop_reason: reply.stopReason ?? (calls.length > 0 ? 'tool_use' : 'end_turn'),
     stop_sequence: null,
     ...(reply.stopDetails !== undefined && { stop_details: reply.stopDetails }),
-    usage: reply.usage ?? { input_tokens: 10, output_tokens: 5 },
+    ...(reply.usage !== undefined && { usage: reply.usage }),
   };
 }
 

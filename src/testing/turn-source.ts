@@ -24,8 +24,11 @@ export interface TurnSource {
   remaining?(): number;
 }
 
-/** What may stand in a script that a file can hold: a text, a reply, or a fault that comes instead of one. */
-export type PlainTurn = string | ScriptedReply;
+/** A response body of the Messages API as it was recorded, e.g. from a trace. */
+export type RecordedReply = JsonObject & { readonly type: 'message' };
+
+/** What may stand in a script that a file can hold: a text, a reply, a recorded one, or only a fault. */
+export type PlainTurn = string | ScriptedReply | RecordedReply;
 
 /** A turn of the script: a text, a reply, an error to throw, or a function of the request that gives one of these. */
 export type ScriptedTurn =
@@ -54,6 +57,7 @@ export function scriptedTurns(turns: readonly ScriptedTurn[]): TurnSource {
       played += 1;
       const made = typeof turn === 'function' ? await turn(structuredClone(request), played) : turn;
       if (made instanceof Error) throw made;
+      if (isRecorded(made)) return { message: structuredClone(made) };
       const { fault, ...reply } = typeof made === 'string' ? { text: made } : made;
       if (fault !== undefined && comesInstead(fault)) return { fault };
       return {
@@ -69,17 +73,12 @@ export function scriptedTurns(turns: readonly ScriptedTurn[]): TurnSource {
  *
  * @throws (from `next`) BridleError `script_ended`
  */
-export function recordedTurns(bodies: readonly JsonObject[]): TurnSource {
-  let played = 0;
-  return {
-    remaining: () => bodies.length - played,
-    async next() {
-      const message = bodies[played];
-      if (message === undefined) throw scriptEnded(bodies.length);
-      played += 1;
-      return { message: structuredClone(message) };
-    },
-  };
+export function recordedTurns(bodies: readonly RecordedReply[]): TurnSource {
+  return scriptedTurns(bodies);
+}
+
+export function isRecorded(turn: PlainTurn): turn is RecordedReply {
+  return typeof turn === 'object' && 'type' in turn && turn.type === 'message';
 }
 
 /** Replies of a model, e.g. of `offlineModel()`. */

@@ -13,6 +13,8 @@ export interface MessagesDoubleOptions {
   readonly split?: Split;
   /** The only key that is taken; default: any key, but some. */
   readonly key?: string;
+  /** How many of the last exchanges are kept; default: all. */
+  readonly keep?: number;
   /** Told of each request when its answer is known, before the answer is sent. */
   readonly onExchange?: (exchange: Exchange) => void;
 }
@@ -20,7 +22,7 @@ export interface MessagesDoubleOptions {
 export interface MessagesDouble {
   /** Answers in this process, for a client's `fetch` option; takes any host. */
   readonly fetch: typeof globalThis.fetch;
-  /** Each request so far, in order of its answer. */
+  /** Each request so far that is kept, in order of its answer. */
   readonly exchanges: readonly Exchange[];
   /** The bodies of the requests that were answered with a reply, as they were sent. */
   readonly requests: readonly JsonObject[];
@@ -48,12 +50,14 @@ export interface MessagesDouble {
  */
 export function messagesDouble(options: MessagesDoubleOptions): MessagesDouble {
   const exchanges: Exchange[] = [];
+  const keep = options.keep ?? Number.POSITIVE_INFINITY;
   const handler = createHandler({
     source: isSource(options.turns) ? options.turns : scriptedTurns(options.turns),
     split: options.split ?? 'words',
     key: options.key,
     onExchange(exchange) {
-      exchanges.push(structuredClone(exchange));
+      if (keep > 0) exchanges.push(structuredClone(exchange));
+      if (exchanges.length > keep) exchanges.shift();
       options.onExchange?.(exchange);
     },
   });

@@ -198,7 +198,7 @@ export const ANSWER_RULES: readonly Rule[] = [
   {
     id: 'toolset-echoed',
     refuses: 'in which the result for a member of a toolset does not name that toolset',
-    source: docs('Computer use: results of member calls'),
+    source: assumed('the pages ask for it; that anything else is refused is likely'),
     check: (body) =>
       turns(body).flatMap(({ turn, next }) => {
         const family = new Map(

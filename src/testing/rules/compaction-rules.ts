@@ -5,6 +5,8 @@ import { arrayOf, blocksOfType, isObject, isString, messagesOf } from './shape.t
 
 const BETA = 'compact-2026-09-04';
 const summary = (content: string): JsonObject => ({ type: 'compaction', content, signature: 'AA==' });
+/** A compaction that failed: the API takes it and does nothing with it, whatever its signature. */
+const failed: JsonObject = { ...summary(''), content: null };
 const compacting = (more: JsonObject = {}): JsonObject =>
   askOpus({
     compaction: { type: 'summarize' },
@@ -97,7 +99,7 @@ export const COMPACTION_RULES: readonly Rule[] = [
         ? ['messages: more than one compaction block with content was found. Send only the one that was returned last.']
         : [],
     breach: compacted(user([summary('One.'), summary('Two.')]), assistant('Hello.'), user('And?')),
-    keeps: compacted(user([summary('Two.')]), assistant('Hello.'), user('And?')),
+    keeps: compacted(user([failed, failed]), assistant('Hello.'), user('And?')),
   },
   {
     id: 'compaction-first',
@@ -113,7 +115,7 @@ export const COMPACTION_RULES: readonly Rule[] = [
         : [`${first.path}: the compaction block must be the first block of the conversation`];
     },
     breach: compacted(HI, assistant([summary('One.')]), user('And?')),
-    keeps: compacted(assistant([summary('One.')]), user('And?')),
+    keeps: compacted(HI, assistant([failed]), user('And?')),
   },
   {
     id: 'compaction-not-empty',
@@ -125,6 +127,6 @@ export const COMPACTION_RULES: readonly Rule[] = [
         .filter(({ block }) => block.content === '')
         .map(({ path }) => `${path}.compaction.content: String should have at least 1 character`),
     breach: compacted(user([summary('')]), assistant('Hello.'), user('And?')),
-    keeps: compacted(user([{ ...summary('x'), content: null }]), assistant('Hello.'), user('And?')),
+    keeps: compacted(user([failed]), assistant('Hello.'), user('And?')),
   },
 ];

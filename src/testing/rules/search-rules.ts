@@ -1,11 +1,10 @@
 import type { JsonObject } from '../../contracts/index.ts';
 import { docs, type Rule, report, sdk } from './rule.ts';
 import { ask, assistant, call, HI, MARK, result, saidWith, tool, user } from './samples.ts';
-import { arrayOf, isObject, isString, messagesOf, type Placed, placed } from './shape.ts';
+import { isObject, isString, messagesOf, type Placed, placed } from './shape.ts';
 import { isToolSearch, toolNames } from './tools.ts';
 
 const SEARCH: JsonObject = { type: 'tool_search_tool_regex_20251119', name: 'tool_search_tool_regex' };
-const MOST_PATTERN = 200;
 const later = tool({ defer_loading: true });
 
 /** `tool_reference` blocks in results, of the caller's own search and of the provider's. */
@@ -100,47 +99,4 @@ export const SEARCH_RULES: readonly Rule[] = [
     ),
     keeps: found('look'),
   },
-  {
-    id: 'search-pattern',
-    refuses: 'with a search by a pattern of more than 200 characters',
-    source: docs('Tool search: limits'),
-    check: (body) =>
-      messagesOf(body).flatMap(({ blocks }) =>
-        blocks
-          .filter(
-            ({ block }) =>
-              block.type === 'server_tool_use' &&
-              block.name === 'tool_search_tool_regex' &&
-              isObject(block.input) &&
-              isString(block.input.pattern) &&
-              block.input.pattern.length > MOST_PATTERN,
-          )
-          .map(
-            ({ path }) =>
-              `${path}.server_tool_use.input.pattern: String should have at most ${MOST_PATTERN} characters`,
-          ),
-      ),
-    breach: searched('a'.repeat(201)),
-    keeps: searched('a'.repeat(200)),
-  },
 ];
-
-function searched(pattern: string): JsonObject {
-  const id = 'srvtoolu_1';
-  return saidWith(
-    [SEARCH, later],
-    HI,
-    assistant([
-      { type: 'server_tool_use', id, name: 'tool_search_tool_regex', input: { pattern } },
-      {
-        type: 'tool_search_tool_result',
-        tool_use_id: id,
-        content: {
-          type: 'tool_search_tool_search_result',
-          tool_references: arrayOf([{ type: 'tool_reference', tool_name: 'look' }]).slice(),
-        },
-      },
-    ]),
-    user('And?'),
-  );
-}
