@@ -6,6 +6,7 @@ import type { ToolChoice } from './agent-options.ts';
 import { contentBlocks, isBlank, isBlock, isObject } from './blocks.ts';
 import { type RunLimits, wrongLimits } from './limits.ts';
 import type { LoopTool } from './state.ts';
+import { awaitsReply } from './system-note.ts';
 
 export function checkLimits(limits: RunLimits | undefined, model: Model): void {
   const wrong = wrongLimits(limits ?? {});
@@ -39,8 +40,7 @@ export function checkToolChoice(choice: ToolChoice | undefined, tools: readonly 
 
 export function checkInput(input: string | Json[], before: readonly Json[]): void {
   const isEmpty = contentBlocks(input).every(isBlank);
-  const last = before.at(-1);
-  if (isEmpty && !(isObject(last) && last.role === 'user')) {
+  if (isEmpty && !awaitsReply(before)) {
     throw new BridleError('input_empty', 'There is nothing to do: the input is empty.', {
       hint: 'Say what the agent is to do.',
     });

@@ -15,10 +15,13 @@ import type {
 import type { DispatcherOptions } from '../dispatch/index.ts';
 import type { Hook, HookSet, Mode, Permissions } from '../policy/index.ts';
 import type { functionSource } from '../tools/index.ts';
+import type { Container } from './container.ts';
+import type { ContextOptions } from './context.ts';
 import type { RunEvent } from './events.ts';
 import type { RunLimits } from './limits.ts';
 import type { ResumableJournal, ResumeOptions } from './resume/resume-options.ts';
 import type { Run } from './run.ts';
+import type { NoteRole } from './system-note.ts';
 
 /** Where a run is written down as it happens: a `Trace` is one. */
 export interface RunJournal extends Recorder {
@@ -79,6 +82,12 @@ export interface AgentOptions {
    * `UNTRUSTED_CONTENT_NOTICE`; `false` says nothing.
    */
   readonly untrustedContentNotice?: string | false;
+  /**
+   * Role of the messages in which the harness itself tells the model something: tools that have come, a run that was
+   * stopped, what hooks say. Default: `system` for models that are known to take one in the middle of a conversation, else
+   * `user`. For a model behind a proxy that refuses them: `user`.
+   */
+  readonly noteRole?: NoteRole;
   /** For whom the agent works, as rules and records name it. Never taken from the model. */
   readonly user?: string;
   readonly scopes?: readonly string[];
@@ -101,6 +110,8 @@ export interface AgentOptions {
   readonly maxTokens?: number;
   /** Most tokens of the second try when a reply was cut. Default four times `maxTokens`. */
   readonly maxTokensRetry?: number;
+  /** How a long conversation is kept short for the model. Default: all of it is sent. */
+  readonly context?: ContextOptions;
   /** Holds for the first reply of each run; later ones are free. */
   readonly toolChoice?: ToolChoice;
   /** Offers the model a tool `ask_user`, so that a question ends a run as `asked`. Default false. */
@@ -128,6 +139,8 @@ export interface RunOptions {
   readonly messages?: readonly Json[];
   /** Names the conversation in records; give the earlier result's to go on with it. Default: a new one. */
   readonly conversation?: string;
+  /** Where the provider ran code in an earlier run: the `container` of its result. */
+  readonly container?: Container;
   /** Where this run is written down, in place of the agent's `trace`. */
   readonly trace?: RunJournal;
   /** As the agent's, for this run. */
@@ -143,7 +156,7 @@ export interface Conversation {
   /** What has been said; grows with each run that has ended. */
   readonly messages: readonly Json[];
   /** @throws BridleError `conversation_busy` while the run before goes on */
-  run(input: string | Json[], options?: Omit<RunOptions, 'messages' | 'conversation'>): Run;
+  run(input: string | Json[], options?: Omit<RunOptions, 'messages' | 'conversation' | 'container'>): Run;
 }
 
 export interface Agent {

@@ -16,6 +16,11 @@ export function isBlock(block: Json | undefined, type: string): block is JsonObj
   return isObject(block) && block.type === type;
 }
 
+/** True for a list of texts and nothing else. */
+export function isStringList(value: Json | undefined): value is string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string');
+}
+
 /** True for text that the Messages API refuses in a content block: empty, or white space only. */
 export function isBlank(block: Json): boolean {
   return isBlock(block, 'text') && (typeof block.text !== 'string' || block.text.trim() === '');

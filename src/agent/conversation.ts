@@ -1,10 +1,12 @@
 import type { Json } from '../contracts/index.ts';
 import { BridleError } from '../tools/index.ts';
 import type { Agent, Conversation } from './agent-options.ts';
+import type { Container } from './container.ts';
 
 /** Several runs, one after another, each going on from the last. */
 export function conversationOf(run: Agent['run'], id: string, start: readonly Json[]): Conversation {
   let messages = start;
+  let container: Container | undefined;
   let isBusy = false;
   return {
     id,
@@ -18,9 +20,10 @@ export function conversationOf(run: Agent['run'], id: string, start: readonly Js
         });
       }
       isBusy = true;
-      const started = run(input, { ...options, messages, conversation: id });
+      const started = run(input, { ...options, messages, conversation: id, ...(container && { container }) });
       void started.result.then((result) => {
         messages = result.messages;
+        container = result.container ?? container;
         isBusy = false;
       });
       return started;

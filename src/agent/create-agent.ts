@@ -10,6 +10,7 @@ import { checkLimits } from './agent-checks.ts';
 import { agentHooks, hookSetOf } from './agent-hooks.ts';
 import type { Agent, AgentOptions, RunOptions } from './agent-options.ts';
 import { agentPolicy } from './agent-policy.ts';
+import { loopContext } from './context.ts';
 import { conversationOf } from './conversation.ts';
 import { deferredRun } from './deferred-run.ts';
 import { hookListeners } from './hook-listeners.ts';
@@ -27,11 +28,12 @@ import { errorOf, runStarter } from './start-of-run.ts';
  * const { end, text } = await agent.run('Look up ticket 7.').result;
  *
  * @throws BridleError `model_unknown` and the other codes of `resolveModel`; `permissions_invalid`, `limits_invalid`,
- *   `tool_name_taken`, `tool_choice_unknown`, `cost_unknown`
+ *   `tool_name_taken`, `tool_choice_unknown`, `cost_unknown`, `context_invalid`
  */
 export async function createAgent(options: AgentOptions): Promise<Agent> {
   const model = typeof options.model === 'string' ? await resolveModel(options.model) : options.model;
   checkLimits(options.limits, model);
+  if (options.context !== undefined) loopContext(options.context);
   const results = createResultStore();
   const idempotency = options.idempotency ?? idempotencyLedger(memoryStore());
   const reader = await readerTool(results);

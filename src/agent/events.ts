@@ -1,4 +1,5 @@
 import type { CallOrigin, Decision, Json, Outcome, RawJson } from '../contracts/index.ts';
+import type { Container } from './container.ts';
 
 /**
  * How a run can end.
@@ -69,6 +70,8 @@ export interface RunResult {
   readonly conversation: string;
   /** Calls that wait for somebody's approval and have not run; absent when there are none. */
   readonly parked?: readonly { readonly callId: string; readonly name: string; readonly approval: string }[];
+  /** Where the provider ran code, if it did: give it to the next run to find files and variables there again. */
+  readonly container?: Container;
   /** When `end` is `limit`. */
   readonly handoff?: Handoff;
   /** When `end` is `failed`. `hint` says what to do next. */

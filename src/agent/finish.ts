@@ -19,7 +19,10 @@ export function finish(state: LoopState, ending: Ending): Next {
   const settled = leave(state, unanswered(state.transcript), ending);
   if (settled.transcript.state === 'open') throw new Error('A call was left without an answer.');
   const closed = closeTranscript(settled.transcript);
-  const transcript = ending.how === 'limit' || ending.how === 'aborted' ? addNote(closed, stopNote(ending)) : closed;
+  const transcript =
+    ending.how === 'limit' || ending.how === 'aborted'
+      ? addNote(closed, stopNote(ending), state.config.noteRole)
+      : closed;
   return {
     state: { ...settled, transcript, todo: [], running: [], waitingFor: 'nothing', stopping: null, end: ending },
     effects: [{ type: 'end', how: ending.how }],

@@ -11,11 +11,15 @@ export type {
   ToolChoice,
 } from './agent-options.ts';
 export { ASK_USER } from './ask-user.ts';
+export type { Container } from './container.ts';
+export type { ClearResultsOptions, CompactOptions, ContextOptions } from './context.ts';
 export { createAgent } from './create-agent.ts';
 export type { Handoff, RunEnd, RunEvent, RunResult, RunUsage, TriedCall } from './events.ts';
+export { forkMessages } from './fork-messages.ts';
 export type { RunLimits } from './limits.ts';
 export { type Replayed, replay } from './replay.ts';
 export type { UnsureAnswer, UnsureCall } from './resume/open-calls.ts';
 export type { ResumableJournal, ResumeOptions } from './resume/resume-options.ts';
 export type { Run } from './run.ts';
+export type { NoteRole } from './system-note.ts';
 export { UNTRUSTED_CONTENT_NOTICE } from './system-prompt.ts';

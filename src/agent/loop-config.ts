@@ -2,8 +2,10 @@ import type { Model } from '../contracts/index.ts';
 import { costOf, modelFacts } from '../models/index.ts';
 import type { AgentOptions, RunOptions } from './agent-options.ts';
 import { ASK_USER } from './ask-user.ts';
+import { loopContext } from './context.ts';
 import { effectiveLimits } from './limits.ts';
 import type { LoopConfig, LoopTool } from './state.ts';
+import { noteRoleOf } from './system-note.ts';
 import { systemPrompt, UNTRUSTED_CONTENT_NOTICE } from './system-prompt.ts';
 
 /** What is fixed for a run: the agent's options, this run's over them, and what is known of the model. One line each. */
@@ -24,7 +26,10 @@ export function loopConfig(
     maxTokens,
     maxTokensRetry: options.maxTokensRetry ?? Math.min(maxTokens * 4, mostOut),
     parallel: options.parallel ?? 8,
+    noteRole: options.noteRole ?? noteRoleOf(model.id),
     costOf: (usage) => costOf(model.id, usage),
+    ...(options.context !== undefined && { context: loopContext(options.context) }),
+    ...(runOptions.container !== undefined && { container: runOptions.container }),
     ...(system !== undefined && { system }),
     ...(toolChoice !== undefined && { toolChoice: { ...toolChoice } }),
     ...(options.askUser === true && { askTool: ASK_USER }),

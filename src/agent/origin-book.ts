@@ -99,6 +99,7 @@ export class OriginBook {
     for (const message of messages) {
       if (!isObject(message)) continue;
       if (message.role === 'user') this.addInput(message.content ?? null);
+      if (message.role === 'system') this.#addSystem(contentBlocks(message.content));
       for (const block of contentBlocks(message.content)) {
         if (!isObject(block)) continue;
         if (block.type === 'tool_use') names.set(String(block.id), String(block.name));
@@ -133,6 +134,14 @@ export class OriginBook {
     const texts = [...this.#texts].sort((a, b) => rankOf(a) - rankOf(b));
     const isWhole = this.#isWhole;
     return { labels: new Set(this.#labels), origins: (args) => originsOf(args, schema, texts, isWhole) };
+  }
+
+  /** In the middle of a conversation: notes of the harness, which may name what servers have, and the caller's own words. */
+  #addSystem(blocks: readonly Json[]): void {
+    for (const block of blocks) {
+      if (!isBlock(block, 'text') || typeof block.text !== 'string') continue;
+      this.#add(isHarnessNote(block.text) ? OTHERS : { from: 'context' }, [block.text]);
+    }
   }
 
   #addOthers(value: Json): void {

@@ -8,6 +8,7 @@ const user = (...content: Json[]): Json => ({ role: 'user', content });
 const assistant = (...content: Json[]): Json => ({ role: 'assistant', content });
 const result = (id: string): Json => ({ type: 'tool_result', tool_use_id: id, content: 'x' });
 const hello = user(textBlock('Hello.'));
+const system = (text: string): Json => ({ role: 'system', content: [textBlock(text)] });
 const search = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: {} };
 
 const GOOD: readonly (readonly [string, Json[]])[] = [
@@ -15,12 +16,23 @@ const GOOD: readonly (readonly [string, Json[]])[] = [
   ['text as a string', [{ role: 'user', content: 'Hello.' }]],
   ['answered calls', [hello, assistant(toolUse('a', 'x'), toolUse('b', 'x')), user(result('b'), result('a'))]],
   ['text after results', [hello, assistant(toolUse('a', 'x')), user(result('a'), textBlock('And?'))]],
+  ['a note behind the user', [hello, system('Note.'), assistant(textBlock('Hi.')), hello, system('Note.')]],
+  ['a summary first', [assistant({ type: 'compaction', content: 'So far.' }), hello]],
   ['a paused turn and its end', [hello, assistant(search), assistant(textBlock('Found.'))]],
 ];
 
 const BAD: readonly (readonly [string, Json[], string])[] = [
-  ['an unknown role', [{ role: 'robot', content: 'Hi.' }], 'messages[0] is not a user or assistant message'],
+  ['an unknown role', [{ role: 'robot', content: 'Hi.' }], 'messages[0] is not a user, assistant or system message'],
   ['an assistant first', [assistant(textBlock('Hi.'))], 'messages[0] is not a user message'],
+  ['a note first', [system('Note.'), hello], 'messages[0] is a system message that follows no user message'],
+  ['a note before the user', [hello, system('Note.'), hello], 'before one of the user'],
+  ['two notes in a row', [hello, system('Note.'), system('Note.')], 'before one of the user or the system'],
+  ['a note before results', [hello, assistant(toolUse('a', 'x')), system('Note.')], 'follows no user message'],
+  [
+    'a result in a system message',
+    [hello, { role: 'system', content: [result('a')] }],
+    'something else than text or changes of tools',
+  ],
   ['an empty message', [user()], 'messages[0] has no content'],
   ['blank text', [user(textBlock(''))], 'messages[0] has no content'],
   ['an open call at the end', [hello, assistant(toolUse('a', 'x'))], 'calls without results: a'],

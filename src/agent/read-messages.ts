@@ -15,15 +15,20 @@ export function readMessages(messages: readonly Json[]): ReadyTranscript | { rea
   let unfinished: readonly string[] = [];
   for (const [at, message] of messages.entries()) {
     const place = `messages[${at}]`;
-    if (!isObject(message) || (message.role !== 'user' && message.role !== 'assistant')) {
-      return { problem: `${place} is not a user or assistant message` };
+    if (!isObject(message) || !ROLES.includes(message.role ?? null)) {
+      return { problem: `${place} is not a user, assistant or system message` };
     }
     const blocks = contentBlocks(message.content);
     if (blocks.length === 0 || blocks.some((block) => !isObject(block) || isBlank(block))) {
       return { problem: `${place} has no content, or blank text in it` };
     }
+    if (message.role === 'system') {
+      const problem = systemProblem(blocks, messages[at - 1], messages[at + 1]);
+      if (problem !== null) return { problem: `${place} ${problem}` };
+      continue;
+    }
     if (message.role === 'assistant') {
-      if (at === 0) return { problem: `${place} is not a user message` };
+      if (at === 0 && !isBlock(blocks[0], 'compaction')) return { problem: `${place} is not a user message` };
       if (open.length > 0) return { problem: `${place} comes before the results of ${open.join(', ')}` };
       const calls = blocks
         .filter((block) => isBlock(block, 'tool_use'))
@@ -42,6 +47,16 @@ export function readMessages(messages: readonly Json[]): ReadyTranscript | { rea
   }
   if (open.length > 0) return { problem: `the last message has calls without results: ${open.join(', ')}` };
   return { state: 'ready', messages, ids, unfinished };
+}
+
+const ROLES: readonly Json[] = ['user', 'assistant', 'system'];
+
+/** A word of the harness, or of the caller as the system, in the middle of a conversation. */
+function systemProblem(blocks: readonly Json[], before: Json | undefined, after: Json | undefined): string | null {
+  if (!isObject(before) || before.role !== 'user') return 'is a system message that follows no user message';
+  if (isObject(after) && after.role !== 'assistant') return 'is a system message before one of the user or the system';
+  const isFit = (block: Json) => ['text', 'tool_addition', 'tool_removal'].some((type) => isBlock(block, type));
+  return blocks.every(isFit) ? null : 'is a system message with something else than text or changes of tools';
 }
 
 function userProblem(blocks: readonly Json[], open: readonly string[], unfinished: readonly string[]): string | null {

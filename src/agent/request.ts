@@ -1,8 +1,12 @@
 import type { JsonObject } from '../contracts/index.ts';
+import { liveContainer } from './container.ts';
 import { finish, type Next } from './finish.ts';
 import { type Reached, reachedLimit } from './limits.ts';
 import { choicePart } from './request-choice.ts';
+import { containerPart } from './request-container.ts';
+import { contextPart } from './request-context.ts';
 import { toolsPart } from './request-tools.ts';
+import { sentMessages } from './sent-messages.ts';
 import type { LoopState } from './state.ts';
 import { addNote } from './transcript.ts';
 
@@ -13,18 +17,18 @@ import { addNote } from './transcript.ts';
 export type RequestPart = (state: LoopState, body: JsonObject) => JsonObject;
 
 /** In this order; a later one sees what the earlier ones made. */
-const PARTS: readonly RequestPart[] = [toolsPart, choicePart];
+const PARTS: readonly RequestPart[] = [toolsPart, choicePart, contextPart, containerPart];
 
 /** The next request, unless a limit forbids it. */
 export function request(state: LoopState, at: number): Next {
   const limit = limitReached(state, at);
   if (limit !== null) return finish(state, { how: 'limit', reason: limit.limit, message: limit.message });
-  const now: LoopState = { ...withNews(state), waitingFor: 'model' };
+  const now: LoopState = { ...withNews(state), waitingFor: 'model', container: liveContainer(state.container, at) };
   const { config } = now;
   const body: JsonObject = {
     max_tokens: now.cut === null ? config.maxTokens : config.maxTokensRetry,
     ...(config.system !== undefined && { system: config.system }),
-    messages: [...now.transcript.messages],
+    messages: [...sentMessages(now)],
   };
   return { state: now, effects: [{ type: 'model', request: PARTS.reduce((made, part) => part(now, made), body) }] };
 }
@@ -39,7 +43,7 @@ function withNews(state: LoopState): LoopState {
   return {
     ...state,
     tools: state.addedTools.length === 0 ? state.tools : [...state.tools, ...state.addedTools],
-    transcript: state.notes.reduce(addNote, transcript),
+    transcript: state.notes.reduce((noted, note) => addNote(noted, note, state.config.noteRole), transcript),
     addedTools: [],
     notes: [],
   };

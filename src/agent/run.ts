@@ -121,6 +121,7 @@ function runResult(state: LoopState, conversation: string): RunResult {
     calls: state.calls,
     conversation,
     ...(state.parked.length > 0 && { parked: state.parked }),
+    ...(state.container !== null && { container: state.container }),
   };
   if (end.how === 'limit') return { ...base, handoff: handoff(state, end.reason, end.message) };
   if (end.how !== 'failed') return base;

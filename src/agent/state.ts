@@ -1,7 +1,10 @@
 import type { Effect, Json } from '../contracts/index.ts';
+import type { Container } from './container.ts';
+import type { LoopContext } from './context.ts';
 import type { RunEnd, RunUsage, TriedCall } from './events.ts';
 import type { EffectiveLimits } from './limits.ts';
 import type { PendingCall } from './reply.ts';
+import { type NoteRole, withNoteRole } from './system-note.ts';
 import { emptyTranscript, type ReadyTranscript, type Transcript } from './transcript.ts';
 import { type CostOf, NO_USAGE } from './usage.ts';
 
@@ -30,6 +33,12 @@ export interface LoopConfig {
   /** Name of the tool whose call is a question to the user, when there is one. */
   readonly askTool?: string;
   readonly costOf?: CostOf;
+  /** Of the harness's own messages to the model. Default `user`. */
+  readonly noteRole?: NoteRole;
+  /** What requests leave out of a long conversation. */
+  readonly context?: LoopContext;
+  /** Where code of the provider ran in the run before. */
+  readonly container?: Container;
 }
 
 /** How the run ended, or will end once its calls have. */
@@ -81,6 +90,8 @@ export interface LoopState {
   readonly text: string;
   /** Of the last reply; null before one. */
   readonly stop: { readonly reason: string; readonly details?: Json } | null;
+  /** Where the provider runs its code, once it has. */
+  readonly container: Container | null;
   readonly question: string | null;
   /** Answers to choose from, that came with the question. */
   readonly options: readonly string[];
@@ -98,7 +109,7 @@ export function initialState(config: LoopConfig, transcript: ReadyTranscript = e
   return {
     config,
     waitingFor: 'input',
-    transcript,
+    transcript: { ...transcript, messages: withNoteRole(transcript.messages, config.noteRole ?? 'user') },
     tools: config.tools,
     addedTools: [],
     notes: [],
@@ -117,6 +128,7 @@ export function initialState(config: LoopConfig, transcript: ReadyTranscript = e
     parked: [],
     text: '',
     stop: null,
+    container: config.container ?? null,
     question: null,
     options: [],
     stopping: null,

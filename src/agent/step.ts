@@ -5,12 +5,14 @@
 import type { Json, LoopEvent, Step } from '../contracts/index.ts';
 import { isObject, textOf } from './blocks.ts';
 import { beginCalls, onOutcome } from './calls.ts';
+import { containerAfter } from './container.ts';
 import { endingOf, finish, leave, type Next, still } from './finish.ts';
 import { reached } from './limits.ts';
 import { limitReached, request } from './request.ts';
 import { onResume } from './resume/resume-step.ts';
 import type { Ending, LoopState, LoopTool } from './state.ts';
 import { judge, nothingToResume } from './stop.ts';
+import { awaitsReply } from './system-note.ts';
 import { addInput, addReply, resumeTurn } from './transcript.ts';
 import { addUsage } from './usage.ts';
 
@@ -50,8 +52,7 @@ export const step: Step<LoopState> = (state, event) => {
 function onInput(state: LoopState, event: Of<'input'>): Next {
   if (state.waitingFor !== 'input' || state.transcript.state !== 'ready') return still(state);
   const transcript = addInput(state.transcript, event.content);
-  const last = transcript.messages.at(-1);
-  if (!isObject(last) || last.role !== 'user') {
+  if (!awaitsReply(transcript.messages)) {
     return finish(state, {
       how: 'failed',
       reason: 'input_empty',
@@ -73,7 +74,13 @@ function onReply(state: LoopState, event: Of<'model'>): Next {
   }
   const transcript = addReply(state.transcript, content);
   const said = textOf(content);
-  const heard: LoopState = { ...state, usage, text: said === '' ? state.text : said, stop: stopOf(event) };
+  const heard: LoopState = {
+    ...state,
+    usage,
+    text: said === '' ? state.text : said,
+    stop: stopOf(event),
+    container: containerAfter(state.container, event.message),
+  };
   const verdict = judge(event.stopReason, transcript.state === 'open', isMarkedAsked(event.message));
   switch (verdict.next) {
     case 'run_calls': {

@@ -9,6 +9,7 @@ import type { Json, JsonObject } from '../contracts/index.ts';
 import { contentBlocks, isBlank, isBlock, isObject, unfinishedAfter } from './blocks.ts';
 import { toSendBack, withoutUnfinished } from './close-messages.ts';
 import { type PendingCall, soundReply } from './reply.ts';
+import { type NoteRole, withNote, withUserMessage } from './system-note.ts';
 
 interface Common {
   /** Always acceptable to the API as it stands; an open transcript's reply isn't in it yet. */
@@ -49,15 +50,19 @@ export function addInput(transcript: ReadyTranscript, content: Json): ReadyTrans
   if (blocks.length === 0) return transcript;
   const closed = closeTranscript(transcript);
   const sent: Json = typeof content === 'string' ? content : [...blocks];
-  return { ...closed, messages: [...closed.messages, { role: 'user', content: sent }] };
+  return { ...closed, messages: withUserMessage(closed.messages, sent) };
 }
 
 /**
- * Adds a note of our own to the model, as a user message of its own: a result is the tool's word, and the model is
- * right not to follow instructions in it. Nothing is noted on a conversation in which nothing was said.
+ * Adds a note of our own to the model, in a message of its own: a result is the tool's word, and the model is right not to
+ * follow instructions in it. Nothing is noted on a conversation in which nothing was said.
+ *
+ * @param role of the message, where it can stand there; see `NoteRole`
  */
-export function addNote(transcript: ReadyTranscript, text: string): ReadyTranscript {
-  return transcript.messages.length === 0 ? transcript : addInput(transcript, text);
+export function addNote(transcript: ReadyTranscript, text: string, role: NoteRole = 'user'): ReadyTranscript {
+  if (transcript.messages.length === 0 || text.trim() === '') return transcript;
+  const closed = closeTranscript(transcript);
+  return { ...closed, messages: withNote(closed.messages, text, role) };
 }
 
 /**

@@ -66,6 +66,17 @@ function expected(stop: string, name: string, isCall: boolean): string {
   }
 }
 
+/** What the provider goes on with is declared, as the API asks. */
+const declared = config(
+  {},
+  {
+    tools: [
+      ...config().tools,
+      { name: 'web_search', effect: 'read', entry: { type: 'web_search_20250305', name: 'web_search' } },
+    ],
+  },
+);
+
 const STOPS = [
   'end_turn',
   'stop_sequence',
@@ -84,10 +95,11 @@ describe.each(STOPS)('a reply that stops with %s', (stop) => {
     async ({ name, blocks, isCall }) => {
       const model = script(reply(blocks, stop), says('Done.'));
       const given: string[] = [];
-      const result = await start(model, async ({ ctx }) => {
+      const call = async ({ ctx }: { ctx: { callId: string } }) => {
         given.push(ctx.callId);
         return ok('x');
-      }).result;
+      };
+      const result = await start(model, call, { config: declared }).result;
       const came =
         given.length > 0
           ? 'runs'
@@ -102,7 +114,7 @@ describe.each(STOPS)('a reply that stops with %s', (stop) => {
       const read = readMessages(result.messages);
       if ('problem' in read) throw new Error(read.problem);
       const next = script(says('And on.'));
-      await start(next, undefined, { state: initialState(config(), read) }).result;
+      await start(next, undefined, { state: initialState(declared, read) }).result;
       expect(checkMessagesRequest(next.requests[0] ?? null)).toEqual([]);
     },
   );

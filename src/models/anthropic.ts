@@ -131,6 +131,9 @@ async function createClient(options: AnthropicOptions, endpoint: Endpoint): Prom
 function requestBody(id: string, request: Json, options: AnthropicOptions): JsonObject {
   if (!isObject(request)) throw new TypeError('a Messages API request is a JSON object');
   const { thread: _thread, betas, ...body } = { ...options.request, ...request };
+  const own = options.request?.container;
+  // Skills are named anew in every request, also once their container has an id.
+  if (isObject(own) && typeof body.container === 'string') body.container = { ...own, id: body.container };
   const limit = modelFacts(id)?.maxOutput ?? CAUTIOUS_MAX_TOKENS;
   const allBetas = [...new Set([...(options.betas ?? []), ...arrayOf(betas)])];
   return {

@@ -22,6 +22,8 @@ export interface ModelFacts {
   readonly longPrompt?: { readonly above: number; readonly price: Price };
   /** The most tokens that one reply may have. */
   readonly maxOutput: number;
+  /** Takes messages of the role `system` in the middle of a conversation (Opus 4.8 and later, not Sonnet 5). */
+  readonly systemMessages?: boolean;
 }
 
 /** Cache writes cost 1.25 (5 minutes) and 2 times (1 hour) the input price on every model. */
@@ -30,19 +32,19 @@ function price(input: number, output: number, cacheRead: number): Price {
 }
 
 const FACTS: ReadonlyMap<string, ModelFacts> = new Map([
-  ['claude-fable-5-1', { price: price(10, 50, 0.25), maxOutput: 128_000 }],
-  ['claude-mythos-5-1', { price: price(10, 50, 0.25), maxOutput: 128_000 }],
-  ['claude-fable-5', { price: price(10, 50, 1), maxOutput: 128_000 }],
-  ['claude-mythos-5', { price: price(10, 50, 1), maxOutput: 128_000 }],
-  ['claude-opus-5-5', { price: price(4, 20, 0.2), maxOutput: 128_000 }],
-  ['claude-opus-5', { price: price(5, 25, 0.5), maxOutput: 128_000 }],
-  ['claude-opus-4-8', { price: price(5, 25, 0.5), maxOutput: 128_000 }],
+  ['claude-fable-5-1', { price: price(10, 50, 0.25), maxOutput: 128_000, systemMessages: true }],
+  ['claude-mythos-5-1', { price: price(10, 50, 0.25), maxOutput: 128_000, systemMessages: true }],
+  ['claude-fable-5', { price: price(10, 50, 1), maxOutput: 128_000, systemMessages: true }],
+  ['claude-mythos-5', { price: price(10, 50, 1), maxOutput: 128_000, systemMessages: true }],
+  ['claude-opus-5-5', { price: price(4, 20, 0.2), maxOutput: 128_000, systemMessages: true }],
+  ['claude-opus-5', { price: price(5, 25, 0.5), maxOutput: 128_000, systemMessages: true }],
+  ['claude-opus-4-8', { price: price(5, 25, 0.5), maxOutput: 128_000, systemMessages: true }],
   ['claude-opus-4-7', { price: price(5, 25, 0.5), maxOutput: 128_000 }],
   ['claude-opus-4-6', { price: price(5, 25, 0.5), maxOutput: 128_000 }],
   ['claude-opus-4-5', { price: price(5, 25, 0.5), maxOutput: 64_000 }],
   ['claude-opus-4-1', { price: price(15, 75, 1.5), maxOutput: 32_000 }],
   ['claude-opus-4', { price: price(15, 75, 1.5), maxOutput: 32_000 }],
-  ['claude-sonnet-5-5', { price: price(2, 10, 0.1), maxOutput: 128_000 }],
+  ['claude-sonnet-5-5', { price: price(2, 10, 0.1), maxOutput: 128_000, systemMessages: true }],
   ['claude-sonnet-5', { price: price(2, 10, 0.2), maxOutput: 128_000 }],
   ['claude-sonnet-4-6', { price: price(3, 15, 0.3), maxOutput: 64_000 }],
   ['claude-sonnet-4-5', { price: price(3, 15, 0.3), maxOutput: 64_000 }],
@@ -53,6 +55,7 @@ const FACTS: ReadonlyMap<string, ModelFacts> = new Map([
       price: price(0.1, 0.5, 0.01),
       longPrompt: { above: 100_000, price: price(0.5, 2.5, 0.05) },
       maxOutput: 128_000,
+      systemMessages: true,
     },
   ],
   ['claude-haiku-4-5', { price: price(1, 5, 0.1), maxOutput: 64_000 }],
