@@ -85,6 +85,9 @@ test(
     expect(await questions()).toMatchObject([
       { server: 'docs', tool: 'pick', action: 'accept', answer: { content: { part: 'chapter 3' } } },
     ]);
+    const id = (await questions())[0]?.id ?? '';
+    const shown = (await bridle(['audit', 'show', id], at)).stdout;
+    expect(shown).toMatch(/^question +elicitation\/create .*Which part\?.*: accept .*chapter 3/m);
   },
   LONG,
 );

@@ -1,6 +1,8 @@
 import type { AuditRow } from '../policy/index.ts';
 import { printable } from '../tools/index.ts';
 
+type Question = NonNullable<AuditRow['questions']>[number];
+
 /** One call on one line. */
 export function auditRow({ at, call, end, writer, seq }: AuditRow): string {
   const how = end === undefined ? 'unknown' : end.isError ? 'error' : end.outcome;
@@ -34,6 +36,7 @@ export function auditShown(row: AuditRow): string {
         ] as const,
     ),
     ['asked', call.asked && askedText(call.asked)],
+    ...(row.questions ?? []).map((question) => ['question', questionText(question)] as const),
     ['outcome', outcomeText(end)],
     ['answered', end?.answeredBy && `by call ${end.answeredBy.callId} of ${time(end.answeredBy.at)}, not run again`],
     ['took', end && `${end.ms} ms, ${end.attempts} ${end.attempts === 1 ? 'attempt' : 'attempts'}`],
@@ -64,6 +67,13 @@ function askedText(asked: NonNullable<AuditRow['call']['asked']>): string {
 /** `bridle approvals show` tells the rest of it. */
 function byApproval({ approval }: { readonly approval?: string }): string {
   return approval === undefined ? '' : ` (approval ${approval})`;
+}
+
+/** What a server wanted to know in the middle of the call. */
+function questionText({ method, request, action, answer, error }: Question): string {
+  const told = error ?? [action, answer && JSON.stringify(answer)].filter(Boolean).join(' ');
+  const asked = request === undefined ? '' : ` ${JSON.stringify(request)}`;
+  return `${method}${asked}: ${told || 'answered'}`;
 }
 
 function outcomeText(end: AuditRow['end']): string {

@@ -11,7 +11,8 @@ const LAST_TIME = 8.64e15;
 export function isShowable(record: AuditRecord): boolean {
   const { at, type } = record as unknown as Members;
   if (!isTime(at)) return false;
-  const { call, end } = record as unknown as Members;
+  const { call, end, question } = record as unknown as Members;
+  if (type === 'question') return isObject(question) && hasTexts(question, 'id', 'conversation', 'method');
   if (type === 'intent') return isCall(call);
   if (type === 'call') return isCall(call) && isEnd(end);
   return type !== 'end' || isEnd(end);

@@ -1,6 +1,6 @@
 import { globMatches } from '../glob.ts';
 import type { AuditLogs } from './audit-logs.ts';
-import type { AuditedCall, AuditedEnd, AuditRecord } from './audit-record.ts';
+import type { AuditedCall, AuditedEnd, AuditedQuestion, AuditRecord } from './audit-record.ts';
 import { isShowable } from './is-showable.ts';
 
 /** One call, put together from its records. */
@@ -13,6 +13,8 @@ export interface AuditRow {
   readonly call: AuditedCall;
   /** Absent: it runs, or its writer was killed before it was known how it ended. */
   readonly end?: AuditedEnd;
+  /** What its server asked in the middle of it, in the order of the answers; absent when it asked nothing. */
+  readonly questions?: readonly AuditedQuestion[];
 }
 
 export interface AuditFilter {
@@ -40,6 +42,7 @@ export async function* readAudit(
   for (const writer of await logs.writers()) {
     const open = new Map<number, AuditRow>();
     const rows: AuditRow[] = [];
+    const questions = new Map<string, AuditedQuestion[]>();
     const keep = (row: AuditRow) => {
       if (matches(row, filter)) rows.push(row);
     };
@@ -47,6 +50,11 @@ export async function* readAudit(
       for await (const { seq, record } of logs.log(writer).read(1)) {
         if (!isShowable(record)) {
           onUnreadable?.(writer, `record ${seq} is none of an audit`);
+          continue;
+        }
+        if (record.type === 'question') {
+          const key = callKey(record.question);
+          questions.set(key, [...(questions.get(key) ?? []), record.question]);
           continue;
         }
         const row = rowOf(record);
@@ -62,8 +70,16 @@ export async function* readAudit(
       onUnreadable?.(writer, error instanceof Error ? error.message : String(error));
     }
     for (const row of open.values()) keep(row);
-    yield* rows.sort((a, b) => a.seq - b.seq);
+    for (const row of rows.sort((a, b) => a.seq - b.seq)) {
+      const asked = questions.get(callKey(row.call));
+      yield asked ? { ...row, questions: asked } : row;
+    }
   }
+}
+
+/** Ids of calls are unique in their conversation only. */
+function callKey({ conversation, id }: { readonly conversation: string; readonly id: string }): string {
+  return JSON.stringify([conversation, id]);
 }
 
 function rowOf(record: AuditRecord): AuditRow | undefined {
