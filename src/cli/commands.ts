@@ -171,7 +171,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'explain',
-    summary: 'say where a tool comes from, what it is called and why, and which rule decides over it',
+    summary: 'say where a tool comes from, what it is called and why, and which rules and hooks decide over it',
     usage: '<tool>',
     options: {
       ...PROJECT_OPTIONS,

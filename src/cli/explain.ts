@@ -8,6 +8,7 @@ import { flag, stringOption } from './parse.ts';
 import { agentFile, policyOfAgent } from './policy-cases.ts';
 import { printJson } from './print-json.ts';
 import { styleFor } from './style.ts';
+import { toolHooks } from './tool-hooks.ts';
 import { withCatalog } from './tools.ts';
 import { reasonLine, type Workspace } from './workspace.ts';
 import { whetherGiven } from './workspace-instructions.ts';
@@ -35,9 +36,11 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
     ];
     const asked = stringOption(parsed, 'agent');
     const agents = found ? await forAgents(found.tool, args, workspace, asked) : [];
+    const hooks = found ? await toolHooks(workspace.project, found.tool) : [];
     if (flag(parsed, 'json')) {
       const definition = found ? found.tool.raw.parse() : null;
-      printJson(io, { name, found: found !== undefined, reasons, agents, definition }, 2);
+      const before = hooks.map(({ json }) => json);
+      printJson(io, { name, found: found !== undefined, reasons, hooks: before, agents, definition }, 2);
     } else {
       const style = styleFor(io.stdout, io.env);
       io.stdout.write(`${style.bold(printable(name))}\n`);
@@ -47,6 +50,8 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
         io.stdout.write(`  ${style.dim(`${printable(agent)}:`)} ${effect}\n`);
         for (const reason of why) io.stdout.write(`    ${reasonLine(reason)}\n`);
       }
+      // What rules say of a call stands above; a hook may still say something else.
+      for (const { reason } of hooks) io.stdout.write(`  ${style.dim('hook:')} ${reasonLine(reason)}\n`);
     }
     return isKnown(found, reasons) ? 0 : EXIT.failed;
   });

@@ -17,7 +17,7 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
   const project = await loadProject({ cwd: io.cwd, env: io.env, untrusted: 'leave' });
   const ofHooks = project.warnings.filter(({ code }) => code.startsWith('hook'));
   if (flag(parsed, 'json')) {
-    printJson(io, { hooks: project.hooks.map(shown), warnings: ofHooks }, 2);
+    printJson(io, { hooks: project.hooks.map(shownHook), warnings: ofHooks }, 2);
     return 0;
   }
   warn(ofHooks, io);
@@ -39,7 +39,8 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
   return 0;
 }
 
-function shown({ entry, scope, state, reason }: ListedHook) {
+/** A hook as `--json` shows it. */
+export function shownHook({ entry, scope, state, reason }: ListedHook) {
   const { event, matcher, source } = entry;
   return {
     event,

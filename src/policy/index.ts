@@ -60,6 +60,7 @@ export {
   type HookSet,
   type HookSetOptions,
   type HookVerdict,
+  hooksBefore,
   namesOf,
   readHookOutput,
   withHooks,

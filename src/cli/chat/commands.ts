@@ -4,6 +4,7 @@ import { type BridleError, isBridleError, printable } from '../../tools/index.ts
 import { columns } from '../help.ts';
 import { lentLine } from '../lent-line.ts';
 import { nearest } from '../nearest.ts';
+import { toolHooks } from '../tool-hooks.ts';
 import { reasonLine } from '../workspace.ts';
 import type { ChatContext } from './chat-context.ts';
 import { MCP_VERBS } from './completion.ts';
@@ -35,7 +36,7 @@ const COMMANDS: ReadonlyMap<string, ChatCommand> = new Map<string, ChatCommand>(
   ['tools', { usage: '/tools', help: 'the tools, and what happens when the agent calls one', run: tools }],
   [
     'explain',
-    { usage: '/explain NAME', help: 'where a tool comes from, and which rule decides over it', run: explain },
+    { usage: '/explain NAME', help: 'where a tool comes from, and which rules and hooks decide over it', run: explain },
   ],
   ['show', { usage: '/show N', help: 'a call of this chat whole: arguments and result', run: show }],
   ['model', { usage: '/model [SPEC]', help: 'the model in use, or another from here on', run: model }],
@@ -123,6 +124,10 @@ async function explain({ rest }: Command, chat: ChatContext): Promise<undefined>
   chat.say(chat.style.bold(printable(rest)));
   for (const reason of chat.session.agent.catalog.explain(rest, chat.who)) {
     chat.say(`  ${chat.style.dim(`${reason.room}:`)} ${reasonLine(reason)}`);
+  }
+  const found = chat.session.agent.catalog.find(rest);
+  for (const { reason } of found ? await toolHooks(chat.workspace.project, found.tool) : []) {
+    chat.say(`  ${chat.style.dim('hook:')} ${reasonLine(reason)}`);
   }
 }
 

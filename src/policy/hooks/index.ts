@@ -11,5 +11,6 @@ export {
   type HookInput,
 } from './hook.ts';
 export { createHookSet, type HookRan, type HookSet, type HookSetOptions, type HookVerdict } from './hook-set.ts';
+export { hooksBefore } from './hooks-before.ts';
 export { readHookOutput } from './read-answer.ts';
 export { namesOf, withHooks } from './with-hooks.ts';
