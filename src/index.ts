@@ -30,6 +30,8 @@ export {
   type RunResult,
   type RunUsage,
   replay,
+  type SiblingAct,
+  type SiblingRules,
   type ToolChoice,
   type TriedCall,
   type UnsureAnswer,

@@ -22,6 +22,7 @@ import type { RunLimits } from './limits.ts';
 import type { ResumableJournal, ResumeOptions } from './resume/resume-options.ts';
 import type { Run } from './run.ts';
 import type { NoteRole } from './system-note.ts';
+import type { SiblingAct, SiblingRules } from './siblings.ts';
 
 /** Where a run is written down as it happens: a `Trace` is one. */
 export interface RunJournal extends Recorder {
@@ -102,10 +103,15 @@ export interface AgentOptions {
    */
   readonly input?: CallContext['input'];
   /**
-   * Most read-only calls that run side by side; any other call runs alone, in the order in which the model wrote them.
-   * A call that fails or is denied doesn't keep the others of its reply from running. Default 8.
+   * Most calls that run side by side: those of tools that only read, or that say `sideBySide`. Any other call runs alone,
+   * in the order in which the model wrote them. Default 8.
    */
   readonly parallel?: number;
+  /**
+   * What becomes of the other calls of a reply when one is denied, fails or runs out of time: `go_on`, `skip` or `cancel`
+   * for all three, or one each, e.g. `{failed: 'skip', timedOut: 'cancel'}`. Default `go_on`.
+   */
+  readonly siblings?: SiblingAct | Partial<SiblingRules>;
   /** Most tokens of a reply. Default 8,192, or less where the model has less. */
   readonly maxTokens?: number;
   /** Most tokens of the second try when a reply was cut. Default four times `maxTokens`. */

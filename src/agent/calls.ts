@@ -1,8 +1,8 @@
 /**
- * Rule of this file: calls of one reply don't depend on each other. One that fails, is denied or is answered here leaves
- * its siblings as they are; only a stop of the run, or a limit, keeps a call from being run.
+ * Rule of this file: calls of one reply don't depend on each other, unless the agent's rules for siblings say so. Only
+ * these, a stop of the run, or a limit, keep a call from being run; whatever isn't run is answered, and the model told why.
  */
-import type { CallOrigin, LoopEvent, Outcome } from '../contracts/index.ts';
+import type { CallOrigin, JsonObject, LoopEffect, LoopEvent, Outcome } from '../contracts/index.ts';
 import { canonicalJson, outcomeToToolResult, rawFrom } from '../tools/index.ts';
 import { askedOf } from './ask-user.ts';
 import type { TriedCall } from './events.ts';
@@ -10,7 +10,8 @@ import { finish, leave, type Next, still } from './finish.ts';
 import { reached } from './limits.ts';
 import { invalidInput, type PendingCall } from './reply.ts';
 import { request } from './request.ts';
-import { askedResult, emptyQuestionResult, invalidInputResult, toolsetResult } from './results.ts';
+import { askedResult, emptyQuestionResult, invalidInputResult, notRunResult, toolsetResult } from './results.ts';
+import { siblingReason, type Trouble, troubleOf } from './siblings.ts';
 import type { Ending, LoopState, LoopTool } from './state.ts';
 import { summary } from './summary.ts';
 import { answerCall, unanswered } from './transcript.ts';
@@ -18,13 +19,16 @@ import { answerCall, unanswered } from './transcript.ts';
 /** Answers what the loop can answer itself, and gives out the first of the rest. */
 export function beginCalls(state: LoopState, at: number): Next {
   let now = state;
+  let why: string | null = null;
   const todo: PendingCall[] = [];
   const left: PendingCall[] = [];
   for (const call of unanswered(state.transcript)) {
-    const badInput = invalidInput(call.input);
-    if (badInput !== null) now = refused(now, call, invalidInputResult(call, badInput));
-    else if (call.toolset !== undefined) now = refused(now, call, toolsetResult(call));
-    else if (call.name === state.config.askTool) now = onQuestion(now, call);
+    const refusal = refusalOf(call, state.config.askTool);
+    if (why !== null) now = skipped(now, call, why);
+    else if (refusal !== null) {
+      now = refused(now, call, refusal);
+      if (actOn(state, 'failed') !== 'go_on') why = siblingReason(call, 'failed');
+    } else if (call.name === state.config.askTool) now = onQuestion(now, call);
     else if (state.calls + todo.length < state.config.limits.toolCalls) todo.push(call);
     else left.push(call);
   }
@@ -35,9 +39,21 @@ export function beginCalls(state: LoopState, at: number): Next {
   return goOn({ ...now, stopping }, at);
 }
 
+/** The answer to a call that can't be given to anybody, or null. */
+function refusalOf(call: PendingCall, askTool: string | undefined): JsonObject | null {
+  const badInput = invalidInput(call.input);
+  if (badInput !== null) return invalidInputResult(call, badInput);
+  if (call.toolset !== undefined) return toolsetResult(call);
+  return call.name === askTool && askedOf(call.input) === null ? emptyQuestionResult(call) : null;
+}
+
+function actOn({ config }: LoopState, trouble: Trouble) {
+  return config.siblings?.[trouble] ?? 'go_on';
+}
+
 function onQuestion(state: LoopState, call: PendingCall): LoopState {
   const asked = askedOf(call.input);
-  if (asked === null) return refused(state, call, emptyQuestionResult(call));
+  if (asked === null) return state;
   const now = answered(state, call, askedResult(call), 'ok');
   if (now.question === null) return { ...now, question: asked.question, options: asked.options };
   // Options of one question say nothing about another.
@@ -88,7 +104,20 @@ export function onOutcome(state: LoopState, event: Extract<LoopEvent, { readonly
     const parked = { callId: call.id, name: call.name, approval: outcome.approval };
     now = { ...now, parked: [...now.parked, parked] };
   }
-  return goOn(isFailure(outcome) ? countFailure(now, call) : forgetFailures(now, call), event.at);
+  now = isFailure(outcome) ? countFailure(now, call) : forgetFailures(now, call);
+  const trouble = troubleOf(outcome);
+  const act = trouble === null ? 'go_on' : actOn(state, trouble);
+  if (trouble === null || act === 'go_on') return goOn(now, event.at);
+  const why = siblingReason(call, trouble);
+  const next = goOn({ ...now.todo.reduce((kept, each) => skipped(kept, each, why), now), todo: [] }, event.at);
+  if (act === 'skip') return next;
+  const cancels = now.running.map(({ id }): LoopEffect => ({ type: 'cancel', callId: id, reason: why }));
+  return { ...next, effects: [...cancels, ...next.effects] };
+}
+
+/** Answered as not run, as another call of the reply went wrong. It has not failed itself. */
+function skipped(state: LoopState, call: PendingCall, why: string): LoopState {
+  return answered(state, call, notRunResult(call, why, 'Call it again if it is still wanted.'), 'not_run', why);
 }
 
 /** Once a reply, however often it holds the call: only a model that saw it fail repeats it. */
@@ -133,14 +162,14 @@ function afterCalls(state: LoopState, at: number): Next {
 }
 
 /** Answered by the loop as a call that can't be run. */
-function refused(state: LoopState, call: PendingCall, result: Parameters<typeof answerCall>[2]): LoopState {
+function refused(state: LoopState, call: PendingCall, result: JsonObject): LoopState {
   return countFailure(answered(state, call, result, 'invalid'), call);
 }
 
 function answered(
   state: LoopState,
   call: PendingCall,
-  result: Parameters<typeof answerCall>[2],
+  result: JsonObject,
   outcome: TriedCall['outcome'],
   detail?: string,
 ): LoopState {

@@ -28,7 +28,7 @@ import { errorOf, runStarter } from './start-of-run.ts';
  * const { end, text } = await agent.run('Look up ticket 7.').result;
  *
  * @throws BridleError `model_unknown` and the other codes of `resolveModel`; `permissions_invalid`, `limits_invalid`,
- *   `tool_name_taken`, `tool_choice_unknown`, `cost_unknown`, `context_invalid`
+ *   `tool_name_taken`, `tool_choice_unknown`, `siblings_invalid`, `cost_unknown`, `context_invalid`
  */
 export async function createAgent(options: AgentOptions): Promise<Agent> {
   const model = typeof options.model === 'string' ? await resolveModel(options.model) : options.model;

@@ -22,4 +22,5 @@ export type { UnsureAnswer, UnsureCall } from './resume/open-calls.ts';
 export type { ResumableJournal, ResumeOptions } from './resume/resume-options.ts';
 export type { Run } from './run.ts';
 export type { NoteRole } from './system-note.ts';
+export type { SiblingAct, SiblingRules } from './siblings.ts';
 export { UNTRUSTED_CONTENT_NOTICE } from './system-prompt.ts';

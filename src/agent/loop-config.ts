@@ -4,6 +4,7 @@ import type { AgentOptions, RunOptions } from './agent-options.ts';
 import { ASK_USER } from './ask-user.ts';
 import { loopContext } from './context.ts';
 import { effectiveLimits } from './limits.ts';
+import { siblingRules } from './siblings.ts';
 import type { LoopConfig, LoopTool } from './state.ts';
 import { noteRoleOf } from './system-note.ts';
 import { systemPrompt, UNTRUSTED_CONTENT_NOTICE } from './system-prompt.ts';
@@ -27,6 +28,7 @@ export function loopConfig(
     maxTokensRetry: options.maxTokensRetry ?? Math.min(maxTokens * 4, mostOut),
     parallel: options.parallel ?? 8,
     noteRole: options.noteRole ?? noteRoleOf(model.id),
+    siblings: siblingRules(options.siblings),
     costOf: (usage) => costOf(model.id, usage),
     ...(options.context !== undefined && { context: loopContext(options.context) }),
     ...(runOptions.container !== undefined && { container: runOptions.container }),

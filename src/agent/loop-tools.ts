@@ -9,7 +9,13 @@ export function cachedLoopTool(): (tool: ToolDefinition) => LoopTool {
   return (tool) => {
     const known = made.get(tool);
     if (known !== undefined) return known;
-    const fresh: LoopTool = { name: tool.ref.name, entry: toApiTool(tool), effect: tool.effect };
+    const sideBySide = tool.hints?.sideBySide;
+    const fresh: LoopTool = {
+      name: tool.ref.name,
+      entry: toApiTool(tool),
+      effect: tool.effect,
+      ...(sideBySide !== undefined && { sideBySide }),
+    };
     made.set(tool, fresh);
     return fresh;
   };

@@ -1,6 +1,7 @@
 import type { Json, LoopEvent, RunBegun, TraceEvent } from '../contracts/index.ts';
 import { BridleError } from '../tools/index.ts';
 import { ASK_USER } from './ask-user.ts';
+import { isObject } from './blocks.ts';
 import { effectiveLimits } from './limits.ts';
 import { readMessages } from './read-messages.ts';
 import { configOfJournal } from './resume/journal-config.ts';
@@ -43,18 +44,22 @@ class Player {
   #state: LoopState | null = null;
   /** Calls that were begun. */
   #begun = new Set<string>();
+  /** Whether the journal says which tools the run had, and so which of its calls waited for which. */
+  #isKnown = false;
 
   take(event: TraceEvent): void {
     switch (event.type) {
       case 'begin':
         this.#close(event.at, 'broken_off');
         if (Array.isArray(event.before)) this.#before = event.before;
-        this.#state = initialState(configOf(event), this.#transcript());
+        this.#isKnown = isObject(event.config) && Array.isArray(event.config.tools);
+        this.#state = initialState(configOf(event, this.#isKnown), this.#transcript());
         return;
       case 'input':
         // A run of an older journal begins with its input.
         if (this.#state?.waitingFor !== 'input') {
           this.#close(event.at, 'broken_off');
+          this.#isKnown = false;
           this.#state = initialState(CONFIG, this.#transcript());
         }
         this.#step(this.#state, event);
@@ -63,7 +68,7 @@ class Player {
         this.#close(event.at, event.how);
         return;
       case 'model':
-        this.#step(withCallsKnown(this.#state, event.message), event);
+        this.#step(this.#isKnown ? this.#state : withCallsKnown(this.#state, event.message), event);
         return;
       case 'intent':
         this.#begun.add(event.callId);
@@ -139,12 +144,13 @@ const CONFIG: LoopConfig = {
 };
 
 /** What of a run's own configuration has a say in its messages. */
-function configOf({ config }: RunBegun): LoopConfig {
+function configOf({ config }: RunBegun, isKnown: boolean): LoopConfig {
   const { tools, limits, parallel, askTool = ASK_USER } = CONFIG;
-  return { ...configOfJournal(config, CONFIG).config, tools, limits, parallel, askTool };
+  const now = configOfJournal(config, CONFIG).config;
+  return { ...now, limits, askTool, ...(!isKnown && { tools, parallel }) };
 }
 
-/** Outcomes are taken in the order in which they came: as far as the fold is concerned, all calls ran side by side. */
+/** In a journal that doesn't say which calls ran side by side, all did as far as the fold is concerned. */
 function withCallsKnown(state: LoopState | null, message: Json): LoopState | null {
   if (state === null) return null;
   const content = typeof message === 'object' && message !== null && !Array.isArray(message) ? message.content : null;

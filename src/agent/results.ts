@@ -14,9 +14,14 @@ function unrun(call: PendingCall, category: Failure['category'], retryable: bool
   };
 }
 
-/** For a call that was left when the run stopped. */
-export function notRunResult(call: PendingCall, why: string): JsonObject {
-  return unrun(call, 'transient', true, `This call was not run: ${why}. It had no effect.`);
+/**
+ * For a call that was left, when the run stopped or another call of its reply went wrong.
+ *
+ * @param next what to do about it
+ */
+export function notRunResult(call: PendingCall, why: string, next = ''): JsonObject {
+  const message = `This call was not run: ${why}. It had no effect.${next === '' ? '' : ` ${next}`}`;
+  return unrun(call, 'transient', true, message);
 }
 
 /** For arguments that aren't a JSON object. The text goes back in the form in which the API itself gives it. */

@@ -199,6 +199,9 @@ export class Shell {
       case 'call':
         void this.call(effect);
         return;
+      case 'cancel':
+        this.calls.get(effect.callId)?.controller.abort(effect.reason);
+        return;
       case 'end':
         this.close();
         return;

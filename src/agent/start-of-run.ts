@@ -30,6 +30,7 @@ import { checkModel, type ResumeOptions } from './resume/resume-options.ts';
 import type { RunSegment } from './resume/run-segment.ts';
 import { keepCut, settleCalls, shaped } from './resume/settle-calls.ts';
 import type { RunGoesOn } from './shell.ts';
+import { siblingRules } from './siblings.ts';
 import { initialState, type LoopState, type LoopTool } from './state.ts';
 
 /** What all runs of an agent share. */
@@ -81,7 +82,7 @@ const SETTLE_MS = 5_000;
 /**
  * What starts an agent's runs. Checks the agent's own options first.
  *
- * @throws BridleError `tool_name_taken`, `tool_choice_unknown`
+ * @throws BridleError `tool_name_taken`, `tool_choice_unknown`, `siblings_invalid`
  */
 export function runStarter(parts: AgentParts): RunStarter {
   const { options, model, who, policy, catalog, hooks, reader, results, idempotency } = parts;
@@ -97,6 +98,7 @@ export function runStarter(parts: AgentParts): RunStarter {
     ...(options.askUser === true ? [askUserTool()] : []),
   ];
   checkToolChoice(options.toolChoice, listed());
+  siblingRules(options.siblings);
   /** Conversations in which a result was cut: only these need the tool that reads on. */
   const cutIn = new Set<string>();
   /** By conversation, what its model knows of servers that weren't there. */

@@ -5,6 +5,7 @@ import type { RunEnd, RunUsage, TriedCall } from './events.ts';
 import type { EffectiveLimits } from './limits.ts';
 import type { PendingCall } from './reply.ts';
 import { type NoteRole, withNoteRole } from './system-note.ts';
+import type { SiblingRules } from './siblings.ts';
 import { emptyTranscript, type ReadyTranscript, type Transcript } from './transcript.ts';
 import { type CostOf, NO_USAGE } from './usage.ts';
 
@@ -30,6 +31,8 @@ export interface LoopConfig {
   readonly toolChoice?: Json;
   /** Most calls that run side by side. */
   readonly parallel: number;
+  /** What becomes of the other calls of a reply when one goes wrong; absent: nothing. */
+  readonly siblings?: SiblingRules;
   /** Name of the tool whose call is a question to the user, when there is one. */
   readonly askTool?: string;
   readonly costOf?: CostOf;

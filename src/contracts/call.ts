@@ -16,6 +16,8 @@ export interface Failure {
   readonly attempts: readonly string[];
   readonly alternatives?: readonly string[];
   readonly partial?: RawJson;
+  /** It was given up as it was silent for too long, or took too long. */
+  readonly timedOut?: boolean;
 }
 
 /** What a source answers. `raw` is an MCP `CallToolResult` (2025-11-25 or later), whatever the source is. */

@@ -73,6 +73,8 @@ export type LoopEvent = {
 export type LoopEffect =
   | { readonly type: 'model'; readonly request: Json }
   | ({ readonly type: 'call'; readonly callId: string; readonly name: string; readonly args: RawJson } & CallOrigin)
+  /** A call under way is to stop; its outcome still comes. */
+  | { readonly type: 'cancel'; readonly callId: string; readonly reason: string }
   | { readonly type: 'end'; readonly how: string };
 
 /** The loop is a fold. */

@@ -31,7 +31,7 @@ export type PreviewPlan =
       readonly by: 'server' | 'config';
     };
 
-/** Fields of a Messages API tool definition that an author sets, passed to models that know them. */
+/** What an author sets beside the definition: fields of the Messages API's, passed to models that know them, and more. */
 export interface ModelHints {
   readonly strict?: boolean;
   readonly examples?: readonly JsonObject[];
@@ -39,6 +39,8 @@ export interface ModelHints {
   readonly deferLoading?: boolean;
   readonly allowedCallers?: readonly string[];
   readonly eagerInputStreaming?: boolean;
+  /** For the loop: whether its calls may run beside others of a reply. Default: those of a tool that only reads. */
+  readonly sideBySide?: boolean;
 }
 
 export interface ToolDefinition {

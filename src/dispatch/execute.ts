@@ -229,7 +229,7 @@ function limitReached(
     ? 'It may be called again.'
     : 'It may have taken effect all the same: find out before you call it again.';
   const text = `The tool ${what} ${ms} ms, its ${run.which} limit, and was stopped. ${effect}`;
-  return failed(text, executed, { retryable: harmless, ...pick(late?.failure) });
+  return failed(text, executed, { retryable: harmless, timedOut: true, ...pick(late?.failure) });
 }
 
 /** From a failure that came late: what it adds, apart from its own words. */

@@ -91,6 +91,11 @@ export interface ToolOptions<S extends ToolSchema, O = undefined> {
   readonly allowedCallers?: readonly string[];
   readonly eagerInputStreaming?: boolean;
   /**
+   * Whether an agent may run calls of it beside others of the same reply; false: each runs alone. Default: for a tool that
+   * only reads.
+   */
+  readonly sideBySide?: boolean;
+  /**
    * What the call would do, as facts for the person who approves it: a function, or a read-only tool of the same
    * server with its arguments as JSON Pointers (RFC 6901) into this call's arguments.
    */
@@ -345,6 +350,7 @@ function hintsOf<S extends ToolSchema, O>(options: ToolOptions<S, O>): ModelHint
     ...(options.deferLoading !== undefined && { deferLoading: options.deferLoading }),
     ...(options.allowedCallers && { allowedCallers: options.allowedCallers }),
     ...(options.eagerInputStreaming !== undefined && { eagerInputStreaming: options.eagerInputStreaming }),
+    ...(options.sideBySide !== undefined && { sideBySide: options.sideBySide }),
   };
   return Object.keys(hints).length > 0 ? hints : undefined;
 }
