@@ -1,11 +1,10 @@
 import type { JsonObject } from '../../contracts/index.ts';
 import { type Rule, report, sdk } from './rule.ts';
 import { ask, MARK, text, user } from './samples.ts';
-import { isObject, messagesOf, type Placed, placed } from './shape.ts';
+import { blocksIn, isObject, messagesOf, type Placed, placed, readOnce } from './shape.ts';
 
 const MOST_MARKS = 4;
 const HOUR = { cache_control: { type: 'ephemeral', ttl: '1h' } };
-const NEVER: readonly unknown[] = ['thinking', 'redacted_thinking'];
 
 /** All blocks that can carry a mark, in the order in which the cache reads them. */
 function blocks(body: JsonObject): readonly Placed[] {
@@ -19,7 +18,7 @@ function blocks(body: JsonObject): readonly Placed[] {
 }
 
 function marked(body: JsonObject): readonly Placed[] {
-  return blocks(body).filter(({ block }) => isObject(block.cache_control));
+  return readOnce(body, 'cache marks', () => blocks(body).filter(({ block }) => isObject(block.cache_control)));
 }
 
 const ttlOf = ({ block }: Placed): unknown =>
@@ -79,8 +78,8 @@ export const CACHE_RULES: readonly Rule[] = [
     refuses: 'with a thinking block that is a cache breakpoint',
     source: report('the API words it "thinking.cache_control: Extra inputs are not permitted"'),
     check: (body) =>
-      blocks(body)
-        .filter(({ block }) => NEVER.includes(block.type) && block.cache_control !== undefined)
+      blocksIn(body, 'thinking', 'redacted_thinking')
+        .filter(({ block }) => block.cache_control !== undefined)
         .map(({ path, block }) => `${path}.${String(block.type)}.cache_control: Extra inputs are not permitted`),
     breach: thought(MARK),
     keeps: thought({}),

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../contracts/index.ts';
 import { type Rule, sdk } from './rule.ts';
 import { askOpus, assistant, HI, user } from './samples.ts';
-import { arrayOf, blocksOfType, isObject, isString, messagesOf } from './shape.ts';
+import { arrayOf, blocksIn, type InMessage, isObject, isString, messagesOf } from './shape.ts';
 
 const BETA = 'compact-2026-09-04';
 const summary = (content: string): JsonObject => ({ type: 'compaction', content, signature: 'AA==' });
@@ -17,12 +17,8 @@ const compacting = (more: JsonObject = {}): JsonObject =>
 const compacted = (...messages: JsonObject[]): JsonObject => askOpus({ betas: [BETA], messages });
 
 /** Blocks that stand for the conversation before them; one without content failed and stands for nothing. */
-function summaries(body: JsonObject) {
-  return messagesOf(body).flatMap((message) =>
-    blocksOfType(message, 'compaction')
-      .filter(({ block }) => isString(block.content))
-      .map((at) => ({ ...at, message })),
-  );
+function summaries(body: JsonObject): readonly InMessage[] {
+  return blocksIn(body, 'compaction').filter(({ block }) => isString(block.content));
 }
 
 function asks(body: JsonObject): boolean {
@@ -122,8 +118,7 @@ export const COMPACTION_RULES: readonly Rule[] = [
     refuses: 'with a compaction block whose content is an empty string',
     source: sdk('BetaCompactionBlockParam'),
     check: (body) =>
-      messagesOf(body)
-        .flatMap((message) => blocksOfType(message, 'compaction'))
+      blocksIn(body, 'compaction')
         .filter(({ block }) => block.content === '')
         .map(({ path }) => `${path}.compaction.content: String should have at least 1 character`),
     breach: compacted(user([summary('')]), assistant('Hello.'), user('And?')),

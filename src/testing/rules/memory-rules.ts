@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../contracts/index.ts';
 import { traitsOf } from './model-traits.ts';
 import { type RuleFacts, report, sdk } from './rule.ts';
 import { askOpus, HI } from './samples.ts';
-import { isObject, isString, messagesOf, type PlacedMessage } from './shape.ts';
+import { blocksIn, type InMessage, isObject, isString, messagesOf, type PlacedMessage } from './shape.ts';
 
 /** What the API can tell of blocks that it gave out. */
 export interface Memory {
@@ -27,20 +27,16 @@ export function isThinking(block: Json | undefined): block is JsonObject {
   return isObject(block) && (block.type === 'thinking' || block.type === 'redacted_thinking');
 }
 
-function thoughts(body: JsonObject) {
-  return messagesOf(body).flatMap((message) =>
-    message.blocks.filter(({ block }) => block.type === 'thinking').map((at) => ({ ...at, message })),
-  );
+function thoughts(body: JsonObject): readonly InMessage[] {
+  return blocksIn(body, 'thinking');
 }
 
 function lastTurn(body: JsonObject): PlacedMessage | undefined {
   return messagesOf(body).findLast(({ role }) => role === 'assistant');
 }
 
-function summaries(body: JsonObject) {
-  return messagesOf(body)
-    .flatMap(({ blocks }) => blocks)
-    .filter(({ block }) => block.type === 'compaction' && isString(block.content) && block.content !== '');
+function summaries(body: JsonObject): readonly InMessage[] {
+  return blocksIn(body, 'compaction').filter(({ block }) => isString(block.content) && block.content !== '');
 }
 
 export const MESSAGES_MEMORY_RULES: readonly MemoryRule[] = [

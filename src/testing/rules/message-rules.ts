@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../contracts/index.ts';
 import { traitsOf } from './model-traits.ts';
 import { type Rule, docs, report, sdk } from './rule.ts';
 import { ASK, askOpus, assistant, call, HI, IMAGE, result, said, saidWith, text, tool, user } from './samples.ts';
-import { arrayOf, isObject, isString, messagesOf, type Placed, type PlacedMessage, placed } from './shape.ts';
+import { arrayOf, isObject, isString, messagesOf, type Placed, type PlacedMessage, placed, readOnce } from './shape.ts';
 
 const ROLES: readonly Json[] = ['user', 'assistant', 'system'];
 const IMAGE_TYPES: readonly Json[] = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'];
@@ -63,9 +63,11 @@ const RESULT_CONTENT: readonly Json[] = [
 
 /** All content blocks of all messages, those inside results included. */
 function allBlocks(body: JsonObject): readonly Placed[] {
-  return messagesOf(body).flatMap(({ blocks }) =>
-    blocks.flatMap((at) =>
-      at.block.type === 'tool_result' ? [at, ...placed(`${at.path}.content`, at.block.content)] : [at],
+  return readOnce(body, 'all blocks', () =>
+    messagesOf(body).flatMap(({ blocks }) =>
+      blocks.flatMap((at) =>
+        at.block.type === 'tool_result' ? [at, ...placed(`${at.path}.content`, at.block.content)] : [at],
+      ),
     ),
   );
 }

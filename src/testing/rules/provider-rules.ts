@@ -2,7 +2,7 @@ import type { JsonObject } from '../../contracts/index.ts';
 import { traitsOf } from './model-traits.ts';
 import { docs, type Rule, sdk } from './rule.ts';
 import { ASK, ask, askOpus, CODE, tool, WEB_SEARCH } from './samples.ts';
-import { arrayOf, isObject, isString, messagesOf, type Placed, placed } from './shape.ts';
+import { arrayOf, blocksIn, isObject, isString, messagesOf, type Placed, placed } from './shape.ts';
 import { callersOf, dateOf, fixedName, isCustom, isKnownType, isToolset } from './tools.ts';
 
 const BY_CODE = 20260209;
@@ -223,10 +223,9 @@ export const PROVIDER_RULES: readonly Rule[] = [
     check: (body) =>
       provided(body).some(({ block }) => block.type === 'advisor_20260301')
         ? []
-        : messagesOf(body)
-            .flatMap(({ blocks }) => blocks)
-            .filter(({ block }) => block.type === 'advisor_tool_result')
-            .map(({ path }) => `${path}: advisor_tool_result blocks require the advisor tool`),
+        : blocksIn(body, 'advisor_tool_result').map(
+            ({ path }) => `${path}: advisor_tool_result blocks require the advisor tool`,
+          ),
     breach: askOpus({ messages: advised() }),
     keeps: askOpus({ messages: advised(), tools: [advisor()], betas: ['advisor-tool-2026-03-01'] }),
   },

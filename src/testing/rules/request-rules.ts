@@ -3,7 +3,7 @@ import { modelFacts } from '../../models/index.ts';
 import { traitsOf } from './model-traits.ts';
 import { assumed, docs, type Rule, report, sdk } from './rule.ts';
 import { ASK, ask, askOpus, HI, MARK, text, user } from './samples.ts';
-import { arrayOf, isObject, isString, messagesOf } from './shape.ts';
+import { arrayOf, blocksIn, isObject, isString, messagesOf } from './shape.ts';
 
 const FIELDS = new Set([
   'billing_policy',
@@ -217,8 +217,7 @@ export const REQUEST_RULES: readonly Rule[] = [
     check: (body) => {
       const { output_config: config } = body;
       if (!isObject(config) || !isGiven(config.format)) return [];
-      return messagesOf(body)
-        .flatMap(({ blocks }) => blocks)
+      return blocksIn(body, 'document', 'search_result')
         .filter(({ block }) => isObject(block.citations) && block.citations.enabled === true)
         .map(({ path }) => `${path}: citations cannot be enabled together with output_config.format`);
     },

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../contracts/index.ts';
 import { docs, type Rule, report, sdk } from './rule.ts';
 import { ask, assistant, call, HI, MARK, result, saidWith, tool, user } from './samples.ts';
-import { isObject, isString, messagesOf, type Placed, placed } from './shape.ts';
+import { blocksIn, isObject, isString, type Placed, placed, readOnce } from './shape.ts';
 import { isToolSearch, toolNames } from './tools.ts';
 
 const SEARCH: JsonObject = { type: 'tool_search_tool_regex_20251119', name: 'tool_search_tool_regex' };
@@ -9,17 +9,14 @@ const later = tool({ defer_loading: true });
 
 /** `tool_reference` blocks in results, of the caller's own search and of the provider's. */
 function references(body: JsonObject): readonly Placed[] {
-  return messagesOf(body).flatMap(({ blocks }) =>
-    blocks.flatMap(({ path, block }) => {
-      if (block.type === 'tool_result') {
-        return placed(`${path}.content`, block.content).filter((part) => part.block.type === 'tool_reference');
-      }
-      const { content } = block;
-      return block.type === 'tool_search_tool_result' && isObject(content)
-        ? placed(`${path}.content.tool_references`, content.tool_references)
-        : [];
-    }),
-  );
+  return readOnce(body, 'references', () => [
+    ...blocksIn(body, 'tool_result').flatMap(({ path, block }) =>
+      placed(`${path}.content`, block.content).filter((part) => part.block.type === 'tool_reference'),
+    ),
+    ...blocksIn(body, 'tool_search_tool_result').flatMap(({ path, block: { content } }) =>
+      isObject(content) ? placed(`${path}.content.tool_references`, content.tool_references) : [],
+    ),
+  ]);
 }
 
 const found = (name: string): JsonObject =>
@@ -75,8 +72,10 @@ export const SEARCH_RULES: readonly Rule[] = [
     refuses: 'with a tool_reference to a tool that it does not have',
     source: docs('Tool search: errors'),
     check(body) {
+      const all = references(body);
+      if (all.length === 0) return [];
       const names = toolNames(body);
-      return references(body)
+      return all
         .filter(({ block }) => !names.has(String(block.tool_name)))
         .map(({ block }) => `Tool reference '${String(block.tool_name)}' not found in available tools`);
     },

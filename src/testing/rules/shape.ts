@@ -32,11 +32,17 @@ export function placed(path: string, value: Json | undefined): readonly Placed[]
   return arrayOf(value).flatMap((block, index) => (isObject(block) ? [{ path: `${path}.${index}`, block }] : []));
 }
 
-let pass: { readonly body: JsonObject; readonly messages: readonly PlacedMessage[] } | undefined;
+/** A block with the message that it stands in. */
+export interface InMessage extends Placed {
+  readonly message: PlacedMessage;
+}
+
+/** What was read of the body that is being checked, by what it is. */
+let pass: { readonly body: JsonObject; readonly read: Map<string, unknown> } | undefined;
 
 /** Checks one body by many rules, each of which would read its messages anew. */
 export function inOnePass<T>(body: JsonObject, check: () => T): T {
-  pass = { body, messages: readMessages(body) };
+  pass = { body, read: new Map() };
   try {
     return check();
   } finally {
@@ -44,8 +50,33 @@ export function inOnePass<T>(body: JsonObject, check: () => T): T {
   }
 }
 
+/** Reads something of a body, once in a pass. */
+export function readOnce<T>(body: JsonObject, what: string, read: () => T): T {
+  if (pass?.body !== body) return read();
+  const known = pass.read;
+  if (!known.has(what)) known.set(what, read());
+  return known.get(what) as T;
+}
+
 export function messagesOf(body: JsonObject): readonly PlacedMessage[] {
-  return pass?.body === body ? pass.messages : readMessages(body);
+  return readOnce(body, 'messages', () => readMessages(body));
+}
+
+/** The blocks of these types in all messages; those inside results not among them. */
+export function blocksIn(body: JsonObject, ...types: readonly string[]): readonly InMessage[] {
+  const byType = readOnce(body, 'blocks by type', () => {
+    const found = new Map<Json, InMessage[]>();
+    for (const message of messagesOf(body)) {
+      for (const at of message.blocks) {
+        const type = at.block.type ?? null;
+        const list = found.get(type) ?? [];
+        list.push({ ...at, message });
+        found.set(type, list);
+      }
+    }
+    return found;
+  });
+  return types.flatMap((type) => byType.get(type) ?? []);
 }
 
 function readMessages(body: JsonObject): readonly PlacedMessage[] {

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../contracts/index.ts';
 import { docs, type Rule, report } from './rule.ts';
 import { ASK, ask, CODE, strict, tool } from './samples.ts';
-import { arrayOf, isObject, isString, type Placed } from './shape.ts';
+import { arrayOf, isObject, isString, type Placed, readOnce } from './shape.ts';
 import { customTools } from './tools.ts';
 
 const MOST_STRICT = 20;
@@ -44,11 +44,13 @@ function strictTools(body: JsonObject): readonly Placed[] {
 
 /** All schemas that a grammar is compiled from: those of strict tools, and the output's. */
 function compiled(body: JsonObject): readonly Schema[] {
-  const config = isObject(body.output_config) ? body.output_config.format : undefined;
-  return [
-    ...strictTools(body).flatMap(({ path, block }) => parts(`${path}.custom.input_schema`, block.input_schema)),
-    ...(isObject(config) ? parts('output_config.format.schema', config.schema) : []),
-  ];
+  return readOnce(body, 'compiled', () => {
+    const config = isObject(body.output_config) ? body.output_config.format : undefined;
+    return [
+      ...strictTools(body).flatMap(({ path, block }) => parts(`${path}.custom.input_schema`, block.input_schema)),
+      ...(isObject(config) ? parts('output_config.format.schema', config.schema) : []),
+    ];
+  });
 }
 
 const refs = ({ block }: Schema): string | undefined => (isString(block.$ref) ? block.$ref : undefined);

@@ -2,10 +2,9 @@ import type { Json, JsonObject } from '../../contracts/index.ts';
 import { traitsOf } from './model-traits.ts';
 import { docs, type Rule, report, sdk } from './rule.ts';
 import { askOpus, assistant, HI, said, system, tool, user } from './samples.ts';
-import { arrayOf, isObject, isString, messagesOf, type Placed, type PlacedMessage } from './shape.ts';
+import { arrayOf, blocksIn, isObject, isString, messagesOf, type Placed, type PlacedMessage } from './shape.ts';
 import { definedIn, toolNames } from './tools.ts';
 
-const CHANGES: readonly Json[] = ['tool_addition', 'tool_removal'];
 const CHANGES_BETA = 'mid-conversation-tool-changes-2026-07-01';
 const INLINE_BETA = 'inline-tools-2026-09-15';
 const REFERENCES: readonly Json[] = ['tool_reference', 'mcp_tool_reference', 'mcp_toolset_reference'];
@@ -25,7 +24,7 @@ function systems(body: JsonObject): readonly PlacedMessage[] {
 }
 
 function changes(body: JsonObject): readonly Placed[] {
-  return messagesOf(body).flatMap(({ blocks }) => blocks.filter(({ block }) => CHANGES.includes(block.type ?? null)));
+  return blocksIn(body, 'tool_addition', 'tool_removal');
 }
 
 function hasBeta(body: JsonObject, beta: string): boolean {

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../contracts/index.ts';
-import { arrayOf, isObject, isString, type Placed, placed } from './shape.ts';
+import { blocksIn, isObject, isString, type Placed, placed } from './shape.ts';
 
 /** Tools that come with a schema of their own, by their dated type: the name each must have, and who runs it. */
 const PROVIDED: ReadonlyMap<string, readonly [name: string, runs: 'client' | 'server']> = new Map([
@@ -99,9 +99,7 @@ export function callersOf(tool: JsonObject): readonly Json[] | undefined {
 /** The names of all tools of a request, with those that messages add. */
 export function toolNames(body: JsonObject): ReadonlySet<string> {
   const inTools = placed('tools', body.tools).map(({ block }) => block.name);
-  const added = arrayOf(body.messages).flatMap((message) =>
-    isObject(message) ? placed('', message.content).map(({ block }) => definedIn(block)?.name) : [],
-  );
+  const added = blocksIn(body, 'tool_addition').map(({ block }) => definedIn(block)?.name);
   return new Set([...inTools, ...added].filter(isString));
 }
 
