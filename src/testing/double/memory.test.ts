@@ -26,7 +26,12 @@ function clientOf(turns: readonly ScriptedTurn[]): { readonly client: Anthropic;
 /** What a second request is refused by, when the reply to the first goes back as `change` leaves it. */
 async function brokenBy(
   change: (content: Anthropic.Beta.BetaContentBlock[]) => unknown[],
-  more: { readonly model?: string; readonly system?: string; readonly first?: Message } = {},
+  more: {
+    readonly model?: string;
+    readonly system?: string;
+    readonly first?: Message;
+    readonly tools?: Anthropic.Beta.BetaTool[];
+  } = {},
 ): Promise<readonly string[]> {
   const { client, double } = clientOf([thoughtful, 'Done.']);
   const { first = hi, ...fields } = more;
@@ -50,10 +55,10 @@ describe('thinking', () => {
     expect(await brokenBy(change)).toEqual(['thinking-unchanged', 'thinking-signature']);
   });
 
-  test('that was left out of the last turn is refused', async () => {
-    expect(await brokenBy((content) => content.filter(({ type }) => type !== 'thinking'))).toEqual([
-      'thinking-unchanged',
-    ]);
+  test('that stands twice is refused, and none at all is taken', async () => {
+    const twice = (content: Anthropic.Beta.BetaContentBlock[]) => [...content.slice(0, 1), ...content];
+    expect(await brokenBy(twice)).toEqual(['thinking-unchanged']);
+    expect(await brokenBy((content) => content.filter(({ type }) => type !== 'thinking'))).toEqual([]);
   });
 
   test('stands for the conversation before it on a model that binds it', async () => {
@@ -70,6 +75,11 @@ describe('thinking', () => {
     ]);
     expect(await brokenBy(same, { model: opus, system: 'Be brief.' })).toEqual(['thinking-belongs']);
     expect(await brokenBy(same, { first: { role: 'user', content: 'Hello' } })).toEqual([]);
+    const later = { name: 'later', defer_loading: true, input_schema: { type: 'object' as const } };
+    expect(await brokenBy(same, { model: opus, tools: [...tools, later] })).toEqual([]);
+    expect(await brokenBy(same, { model: opus, tools: [...tools, { ...later, defer_loading: false }] })).toEqual([
+      'thinking-belongs',
+    ]);
   });
 
   test('of a double that was started anew is known by its signature', async () => {

@@ -81,7 +81,9 @@ function conversationBefore(body: JsonObject, index: number): string {
     if (last?.role === role) last.content.push(...content);
     else turns.push({ role, content });
   }
-  return sha256(canonicalJson([blocksOf(body.system), unmarked(body.tools ?? []), turns]));
+  // Deferred tools aren't in the prompt, so more of them change nothing.
+  const tools = arrayOf(body.tools).filter((tool) => !(isObject(tool) && tool.defer_loading === true));
+  return sha256(canonicalJson([blocksOf(body.system), unmarked([...tools]), turns]));
 }
 
 function blocksOf(content: Json | undefined): Json[] {

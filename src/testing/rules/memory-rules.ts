@@ -53,7 +53,8 @@ export const MESSAGES_MEMORY_RULES: readonly MemoryRule[] = [
       if (turn === undefined || given === undefined || given.length === 0) return [];
       const now = turn.blocks.filter(({ block }) => isThinking(block));
       const at = given.findIndex((block, index) => JSON.stringify(block) !== JSON.stringify(now[index]?.block));
-      if (at === -1 && now.length === given.length) return [];
+      // Without any thinking the turn is taken: clients leave it out where a conversation had to change.
+      if (now.length === 0 || (at === -1 && now.length === given.length)) return [];
       const where = now[at === -1 ? given.length : at]?.path ?? `${turn.path}.content.0`;
       return [
         `${where}: \`thinking\` or \`redacted_thinking\` blocks in the latest assistant message cannot be modified. ` +
