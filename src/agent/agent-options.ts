@@ -8,6 +8,7 @@ import type {
   LoopEvent,
   Model,
   Policy,
+  Reason,
   Recorder,
   Source,
   ToolDefinition,
@@ -23,6 +24,7 @@ import type { ResumableJournal, ResumeOptions } from './resume/resume-options.ts
 import type { Run } from './run.ts';
 import type { NoteRole } from './system-note.ts';
 import type { SiblingAct, SiblingRules } from './siblings.ts';
+import type { Subagent, SubagentTrace } from './subagents/subagent.ts';
 
 /** Where a run is written down as it happens: a `Trace` is one. */
 export interface RunJournal extends Recorder {
@@ -58,6 +60,10 @@ export interface AgentOptions {
    * with the fields of Claude Code's hooks. They can only tighten what the rules say.
    */
   readonly hooks?: readonly Hook[] | HookSet;
+  /** Agents that this one may start, each by calling `start_NAME`. Their own calls are decided as this one's are. */
+  readonly subagents?: readonly Subagent[];
+  /** Where the run of one of them is written down. Default: its calls are recorded, and its run is not. */
+  readonly subagentTrace?: SubagentTrace;
   /** Narrower tools in place of some; see `view`. */
   readonly views?: CatalogOptions['views'];
   /** Who is asked when a call needs someone's word. Default: nobody; the call is refused, with how to allow it. */
@@ -194,6 +200,8 @@ export interface Agent {
   endSession(conversation: string, reason: 'clear' | 'exit' | 'other'): Promise<void>;
   /** The tools that this agent may see. */
   tools(): readonly ToolDefinition[];
+  /** What is odd about how the agent was set up, such as one of its `subagents` that has no tools. */
+  warnings(): readonly Reason[];
   /** Aborts the runs under way and waits for them. Sources and models stay open: they are the caller's. */
   close(): Promise<void>;
 }

@@ -1,17 +1,18 @@
-import type { Decision, Policy, ToolDefinition } from '../contracts/index.ts';
+import type { Decision, Policy, Reason, ToolDefinition } from '../contracts/index.ts';
 import { compilePolicy } from '../policy/index.ts';
 import { BridleError } from '../tools/index.ts';
 import type { AgentOptions } from './agent-options.ts';
+import { isStartTool } from './subagents/start-tool.ts';
 
 /**
  * The policy of an agent: the one given, or one compiled from `permissions` and `mode`. Reading on in a result that
- * this conversation already has needs nobody's word, unless a rule says so.
+ * this conversation already has, and starting an agent that this one was given, need nobody's word, unless a rule says so.
  *
  * @param reader the tool that reads on
  * @throws BridleError `permissions_invalid`: in code, a rule that can't be read is a mistake to be seen at once
  */
 export async function agentPolicy(options: AgentOptions, reader: ToolDefinition): Promise<Policy> {
-  return allowingReader(options.policy ?? (await compiled(options)), reader);
+  return allowingOwn(options.policy ?? (await compiled(options)), reader);
 }
 
 async function compiled({ permissions = {}, mode }: AgentOptions): Promise<Policy> {
@@ -24,12 +25,19 @@ async function compiled({ permissions = {}, mode }: AgentOptions): Promise<Polic
   });
 }
 
-function allowingReader(policy: Policy, reader: ToolDefinition): Policy {
+function allowingOwn(policy: Policy, reader: ToolDefinition): Policy {
+  const whyOf = (tool: ToolDefinition): Reason | undefined => {
+    if (tool === reader) {
+      return { room: 'agent', code: 'own_result', text: 'It only reads on in a result of this conversation.' };
+    }
+    if (!isStartTool(tool)) return undefined;
+    const text = "It starts an agent that this one was given; each of that agent's own calls is decided on.";
+    return { room: 'agent', code: 'own_agent', text };
+  };
   const loosen = (tool: ToolDefinition, decision: Decision): Decision => {
-    const isOurs = tool === reader && decision.effect === 'ask';
-    if (!isOurs || decision.reasons.some((reason) => reason.code === 'ask_rule')) return decision;
-    const text = 'It only reads on in a result of this conversation.';
-    return { ...decision, effect: 'allow', reasons: [{ room: 'agent', code: 'own_result', text }] };
+    const why = decision.effect === 'ask' ? whyOf(tool) : undefined;
+    if (!why || decision.reasons.some((reason) => reason.code === 'ask_rule')) return decision;
+    return { ...decision, effect: 'allow', reasons: [why] };
   };
   return {
     view: (who, tool) => loosen(tool, policy.view(who, tool)),

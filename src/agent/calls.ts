@@ -15,6 +15,7 @@ import { siblingReason, type Trouble, troubleOf } from './siblings.ts';
 import type { Ending, LoopState, LoopTool } from './state.ts';
 import { summary } from './summary.ts';
 import { answerCall, unanswered } from './transcript.ts';
+import { addStarted } from './usage.ts';
 
 /** Answers what the loop can answer itself, and gives out the first of the rest. */
 export function beginCalls(state: LoopState, at: number): Next {
@@ -100,6 +101,10 @@ export function onOutcome(state: LoopState, event: Extract<LoopEvent, { readonly
   const told = summary(outcome);
   let now = answered(state, call, outcomeToToolResult(call.id, outcome), told.outcome, told.detail);
   now = { ...now, running: now.running.filter((each) => each.id !== call.id) };
+  if ('run' in outcome && outcome.run) {
+    const { usage, parked } = outcome.run;
+    now = { ...now, usage: addStarted(now.usage, usage), parked: [...now.parked, ...parked] };
+  }
   if (outcome.kind === 'parked') {
     const parked = { callId: call.id, name: call.name, approval: outcome.approval };
     now = { ...now, parked: [...now.parked, parked] };

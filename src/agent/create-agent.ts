@@ -19,6 +19,8 @@ import { failedRun, type Run } from './run.ts';
 import type { ResumableJournal, ResumeOptions } from './resume/resume-options.ts';
 import { openSegment } from './resume/run-segment.ts';
 import { errorOf, runStarter } from './start-of-run.ts';
+import { readySubagents, subagentWarnings } from './subagents/subagent.ts';
+import { subagentsOf } from './subagents/subagents.ts';
 
 /**
  * Makes an agent: a model, the tools it may use, and the rules for them.
@@ -28,7 +30,7 @@ import { errorOf, runStarter } from './start-of-run.ts';
  * const { end, text } = await agent.run('Look up ticket 7.').result;
  *
  * @throws BridleError `model_unknown` and the other codes of `resolveModel`; `permissions_invalid`, `limits_invalid`,
- *   `tool_name_taken`, `tool_choice_unknown`, `siblings_invalid`, `cost_unknown`, `context_invalid`
+ *   `tool_name_taken`, `tool_choice_unknown`, `siblings_invalid`, `cost_unknown`, `context_invalid`, `subagent_invalid`
  */
 export async function createAgent(options: AgentOptions): Promise<Agent> {
   const model = typeof options.model === 'string' ? await resolveModel(options.model) : options.model;
@@ -46,10 +48,13 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
   };
   const listeners = hookListeners(options);
   const hooks = agentHooks({ hooks: hookSet, who, listeners });
-  const policy = withHooks(await agentPolicy(options, reader.tool), hooks.guards);
+  const basePolicy = await agentPolicy(options, reader.tool);
+  const policy = withHooks(basePolicy, hooks.guards);
+  const agents = await readySubagents(options.subagents ?? [], { name: who.agent, model, limits: options.limits });
+  const subagents = agents.length > 0 ? subagentsOf(agents, () => works) : undefined;
   const own = options.tools === undefined ? [] : [functionSource(options.tools)];
   const catalog = createCatalog({
-    sources: [...own, ...(options.sources ?? [])],
+    sources: [...own, ...(options.sources ?? []), ...(subagents ? [subagents.source] : [])],
     policy,
     ...(options.views && { views: options.views }),
   });
@@ -58,7 +63,8 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
   const running = new Set<Run>();
   let isClosed = false;
   const parts = { options, model, who, policy, catalog, hooks, reader, results, idempotency };
-  const starter = runStarter({ ...parts, isClosed: () => isClosed });
+  const works = { parts: { ...parts, basePolicy, hookSet, listeners }, isClosed: () => isClosed, start: runStarter };
+  const starter = runStarter({ ...parts, ...(subagents && { subagents }), isClosed: () => isClosed });
 
   /** Hooks on the input first, where there are any: a run without them starts at once. */
   const hooked = async (input: string | Json[], runOptions: RunOptions, conversation: string): Promise<Run> => {
@@ -119,6 +125,7 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
     },
     conversation: (start = {}) => conversationOf(run, start.id ?? randomUUID(), start.messages ?? []),
     tools: () => catalog.list(who),
+    warnings: () => subagentWarnings(agents, catalog.list(who)),
     endSession: (conversation, reason) => hooks.end(conversation, reason),
     async close() {
       isClosed = true;

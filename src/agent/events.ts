@@ -139,6 +139,14 @@ export type RunEvent =
       readonly outcome: Outcome;
       readonly ms: number;
     }
+  /** Of an agent that the call started: its events, all but the pieces of its replies. */
+  | {
+      readonly type: 'subagent';
+      readonly callId: string;
+      readonly agent: string;
+      readonly conversation: string;
+      readonly event: RunEvent;
+    }
   /** A limit was met. `retrying`: the reply was cut at `max_tokens`, its pieces are void, and it is asked for once more. */
   | { readonly type: 'limit'; readonly limit: string; readonly message: string; readonly retrying?: boolean }
   /** This reader was so slow that this many events were let go. */

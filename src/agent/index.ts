@@ -23,4 +23,5 @@ export type { ResumableJournal, ResumeOptions } from './resume/resume-options.ts
 export type { Run } from './run.ts';
 export type { NoteRole } from './system-note.ts';
 export type { SiblingAct, SiblingRules } from './siblings.ts';
+export type { Subagent, SubagentStart, SubagentTrace } from './subagents/subagent.ts';
 export { UNTRUSTED_CONTENT_NOTICE } from './system-prompt.ts';

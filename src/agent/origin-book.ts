@@ -21,6 +21,7 @@ import {
 import { declaredKeys, freeKeysOf } from './argument-keys.ts';
 import { ASK_USER } from './ask-user.ts';
 import { contentBlocks, isBlock, isObject } from './blocks.ts';
+import { isStartTool } from './subagents/start-tool.ts';
 import { type SourceText, sourceText, textHolds } from './source-text.ts';
 
 /** Most leaves of one call that are looked up, and most characters that one call's look-ups go through. */
@@ -40,6 +41,9 @@ interface KnownText {
 /** Written by somebody else, and the result of no call. */
 const OTHERS: KnownOrigin = { from: 'result', callId: '', server: null };
 
+/** Of a run of another agent of which only the answer is left. */
+const UNKNOWN_RUN = ['untrusted-content', 'unknown'];
+
 const RANK = { user: 0, context: 1, result: 2 } as const;
 
 /**
@@ -51,6 +55,8 @@ export class OriginBook {
   readonly #reader: string | undefined;
   readonly #texts: KnownText[] = [];
   readonly #labels = new Set<string>();
+  /** By the call that started it, what has entered the run of another agent. */
+  readonly #startedRuns = new Map<string, readonly string[]>();
   #kept = 0;
   /** False when something wasn't kept: a value that isn't found may have stood there. */
   #isWhole = true;
@@ -67,6 +73,16 @@ export class OriginBook {
   /** The tool of a name as it is now: a server may take it away before what it gave is known. */
   toolOf(name: string): ToolDefinition | undefined {
     return this.#find(name)?.tool;
+  }
+
+  /** What is known here so far, to go on from in a conversation of its own: what is learned there stays there. */
+  fork(): OriginBook {
+    const book = new OriginBook(this.#find, this.#reader);
+    book.#texts.push(...this.#texts);
+    for (const label of this.#labels) book.#labels.add(label);
+    book.#kept = this.#kept;
+    book.#isWhole = this.#isWhole;
+    return book;
   }
 
   addContext(text: string): void {
@@ -119,6 +135,7 @@ export class OriginBook {
 
   /** @param tool as it was when it was called; default: as it is now */
   addOutcome(callId: string, name: string, outcome: Outcome, tool?: ToolDefinition): void {
+    if ('run' in outcome && outcome.run) this.#startedRuns.set(callId, outcome.run.labels);
     if (outcome.kind === 'ok') this.#addResult(callId, name, [parsed(outcome.raw.text)], tool);
     if (outcome.kind !== 'failed' && outcome.kind !== 'cancelled') return;
     const { message, partial } = outcome.failure;
@@ -155,6 +172,12 @@ export class OriginBook {
       return;
     }
     const tool = before ?? this.toolOf(name);
+    if (tool && isStartTool(tool)) {
+      // What the other agent has read speaks through its answer. Where that isn't known any more, it may be anything.
+      for (const label of this.#startedRuns.get(callId) ?? UNKNOWN_RUN) this.#labels.add(label);
+      this.#add({ from: 'result', callId, server: null }, values);
+      return;
+    }
     const server = tool?.ref.server ?? null;
     if (server) this.#labels.add(`server:${server.key}`);
     if (!tool || isOutside(server, tool.annotations)) this.#labels.add('untrusted-content');

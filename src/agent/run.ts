@@ -24,6 +24,8 @@ export interface RunParts extends Omit<ShellOptions, 'emit' | 'onEvent' | 'news'
   readonly begun?: RunBegun | undefined;
   /** The run goes on where it broke off: it isn't given the input again. */
   readonly goesOn?: RunGoesOn | undefined;
+  /** Is given what tells the run's readers something, before anything happens. */
+  listen?: ((emit: (event: RunEvent) => void) => void) | undefined;
   news?: ShellOptions['news'];
   settled?: ShellOptions['settled'];
   /** Each event as it happens. */
@@ -35,7 +37,20 @@ export interface RunParts extends Omit<ShellOptions, 'emit' | 'onEvent' | 'news'
 
 /** Starts a run. */
 export function startRun(parts: RunParts): Run {
-  const { onProgress, onEvent, onEnd, signal, news, settled, content, notes = [], begun, goesOn, ...rest } = parts;
+  const {
+    onProgress,
+    onEvent,
+    onEnd,
+    signal,
+    news,
+    settled,
+    content,
+    notes = [],
+    begun,
+    goesOn,
+    listen,
+    ...rest
+  } = parts;
   const stream = new EventStream();
   let isOver = false;
   const emit = (event: RunEvent) => {
@@ -49,6 +64,7 @@ export function startRun(parts: RunParts): Run {
       // A listener's fault is not the run's.
     }
   };
+  listen?.(emit);
   const shell = new Shell({
     ...rest,
     dispatcher: parts.dispatcher((asker) => watchedAsker(asker, emit)),

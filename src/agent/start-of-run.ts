@@ -32,6 +32,8 @@ import { keepCut, settleCalls, shaped } from './resume/settle-calls.ts';
 import type { RunGoesOn } from './shell.ts';
 import { siblingRules } from './siblings.ts';
 import { initialState, type LoopState, type LoopTool } from './state.ts';
+import { SharedBudget } from './subagents/shared-budget.ts';
+import type { Subagents } from './subagents/subagents.ts';
 
 /** What all runs of an agent share. */
 export interface AgentParts {
@@ -45,6 +47,9 @@ export interface AgentParts {
   readonly reader: Found;
   readonly results: ReturnType<typeof createResultStore>;
   readonly idempotency: IdempotencyLedger;
+  readonly subagents?: Subagents;
+  /** What is known of the conversation already. Default: what its messages say. */
+  book?(): OriginBook;
   isClosed(): boolean;
 }
 
@@ -145,15 +150,18 @@ export function runStarter(parts: AgentParts): RunStarter {
     tellList();
     const follower = recorder.run?.({ conversation, who, model: model.id, at: Date.now() });
     const known = new Set([...state.tools, ...state.addedTools, ...(goesOn?.tools ?? [])].map((tool) => tool.name));
-    const book = bookOf(new OriginBook(find, reader.tool.ref.name), options.system, before, input);
+    const book = parts.book?.() ?? bookOf(new OriginBook(find, reader.tool.ref.name), options.system, before, input);
     for (const { callId, name, outcome } of outcomes) book.addOutcome(callId, name, outcome);
+    const { limits, costOf } = state.config;
+    const budget = new SharedBudget(limits, state.usage, costOf);
+    const started = parts.subagents?.during({ conversation, book, budget });
     return startRun({
       state,
       model,
       dispatcher: (watch: (asker: Asker) => Asker) =>
         tracingDispatcher(
           createDispatcher({
-            find,
+            find: (name) => (started ? started.found(find(name)) : find(name)),
             policy,
             asker: watch(asker),
             recorder,
@@ -181,6 +189,7 @@ export function runStarter(parts: AgentParts): RunStarter {
       },
       settled: () => catalog.settle(SETTLE_MS),
       notes,
+      ...(started && { listen: started.listen }),
       news: () => {
         const note = newsOf(conversation);
         const version = `${catalog.version} ${cutIn.has(conversation)}`;
@@ -196,6 +205,7 @@ export function runStarter(parts: AgentParts): RunStarter {
         runOptions.onProgress?.(event);
       },
       onEvent: (event) => {
+        budget.event(event);
         follower?.event(event);
         trace?.event(event);
       },

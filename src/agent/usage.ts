@@ -28,3 +28,13 @@ export function addUsage(total: RunUsage, usage: Json, costOf: CostOf | undefine
     ...(cost !== undefined && total.costUsd !== undefined && { costUsd: total.costUsd + cost }),
   };
 }
+
+/** Adds what a run used that a call of this one started. */
+export function addStarted(total: RunUsage, started: RunUsage): RunUsage {
+  const isKnown = total.costUsd !== undefined && started.costUsd !== undefined;
+  return {
+    inputTokens: total.inputTokens + started.inputTokens,
+    outputTokens: total.outputTokens + started.outputTokens,
+    ...(isKnown && { costUsd: (total.costUsd ?? 0) + (started.costUsd ?? 0) }),
+  };
+}

@@ -20,11 +20,23 @@ export interface Failure {
   readonly timedOut?: boolean;
 }
 
+/** Of a run of another agent that a call started: what comes back with its answer, said by the host and never by a server. */
+export interface StartedRun {
+  readonly agent: string;
+  readonly conversation: string;
+  /** What has entered it, as in `Provenance.labels`: it has entered the conversation that gets the answer as well. */
+  readonly labels: readonly string[];
+  /** Tokens, and US dollars where the price is known: they count for the run that started it. */
+  readonly usage: { readonly inputTokens: number; readonly outputTokens: number; readonly costUsd?: number };
+  /** Its calls that wait for somebody's approval and have not run. */
+  readonly parked: readonly { readonly callId: string; readonly name: string; readonly approval: string }[];
+}
+
 /** What a source answers. `raw` is an MCP `CallToolResult` (2025-11-25 or later), whatever the source is. */
 export type SourceResult =
-  | { readonly kind: 'result'; readonly raw: RawJson; readonly isError: boolean }
+  | { readonly kind: 'result'; readonly raw: RawJson; readonly isError: boolean; readonly run?: StartedRun }
   | { readonly kind: 'input_required'; readonly requests: RawJson; readonly state?: string }
-  | { readonly kind: 'failure'; readonly failure: Failure };
+  | { readonly kind: 'failure'; readonly failure: Failure; readonly run?: StartedRun };
 
 /** Where a server's request comes from; said by the dispatcher, never by the server. */
 export interface InputOrigin {
@@ -83,11 +95,12 @@ export type Outcome =
       readonly isError: boolean;
       /** `agent` profile only: the `tool_result` content for a model, bounded in size. */
       readonly content?: Json;
+      readonly run?: StartedRun;
     }
   | { readonly kind: 'input_required'; readonly requests: RawJson; readonly state?: string }
   | { readonly kind: 'unknown_tool' | 'invalid' | 'denied'; readonly reasons: readonly Reason[] }
   | { readonly kind: 'parked'; readonly approval: string; readonly reasons: readonly Reason[] }
-  | { readonly kind: 'failed' | 'cancelled'; readonly failure: Failure };
+  | { readonly kind: 'failed' | 'cancelled'; readonly failure: Failure; readonly run?: StartedRun };
 
 /** Never throws. `agent` validates, retries and shapes for a model; `relay` does none of these. */
 export interface Dispatcher {

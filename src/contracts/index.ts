@@ -12,6 +12,7 @@ export type {
   InputOrigin,
   Outcome,
   SourceResult,
+  StartedRun,
   TraceContext,
 } from './call.ts';
 export type {
@@ -38,6 +39,7 @@ export type {
   CallRecord,
   HookRecord,
   IntentRecord,
+  ParentCall,
   ListRecord,
   QuestionRecord,
   Recorder,

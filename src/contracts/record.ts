@@ -6,9 +6,17 @@ import type { Origin } from './origin.ts';
 import type { AskReply, Decision } from './policy.ts';
 import type { ToolRef } from './tool.ts';
 
+/** The call of another conversation that started the run which something belongs to. */
+export interface ParentCall {
+  readonly conversation: string;
+  readonly callId: string;
+}
+
 export interface IntentRecord {
   readonly callId: string;
   readonly conversation: string;
+  /** Of an agent that another one started. */
+  readonly parent?: ParentCall;
   readonly who: Identity;
   readonly ref: ToolRef;
   readonly effect: 'read' | 'idempotent' | 'write';
@@ -37,6 +45,8 @@ export interface BehindRecord {
 export interface CallOutcomeRecord {
   readonly callId: string;
   readonly conversation: string;
+  /** Of an agent that another one started. */
+  readonly parent?: ParentCall;
   readonly who: Identity;
   readonly name: string;
   readonly ref?: ToolRef;
@@ -128,6 +138,8 @@ export interface Recorder {
 /** Who runs, and with which model. `at` is Unix time in milliseconds. */
 export interface RunRecord {
   readonly conversation: string;
+  /** Of an agent that another one started. */
+  readonly parent?: ParentCall;
   readonly who: Identity;
   /** As in `Model.id`. */
   readonly model: string;

@@ -5,6 +5,7 @@ import type {
   Outcome,
   RawJson,
   SourceResult,
+  StartedRun,
   ToolDefinition,
   TraceContext,
 } from '../contracts/index.ts';
@@ -73,7 +74,8 @@ export async function execute(path: Path, call: Call, { permit }: Committed): Pr
   for (let nth = 1; ; nth += 1) {
     call.notes.attempts = nth;
     const outcome = await answered(path, call, permit, { leg, onWaited });
-    if (outcome.kind !== 'failed') return ran(permit, outcome);
+    // An agent that was started has tried again by itself.
+    if (outcome.kind !== 'failed' || outcome.run) return ran(permit, outcome);
     attempts.push(...outcome.failure.attempts, `Attempt ${nth}: ${outcome.failure.message}`);
     const failure = nth === 1 ? outcome.failure : withAttempts(outcome.failure, attempts);
     const wait = backoffMs(nth);
@@ -192,19 +194,27 @@ function outcomeOf(answer: SourceResult): Outcome {
   switch (answer?.kind) {
     case 'result':
       if (typeof answer.raw?.text !== 'string') break;
-      return { kind: 'ok', raw: answer.raw, isError: answer.isError === true };
+      return { kind: 'ok', raw: answer.raw, isError: answer.isError === true, ...runOf(answer) };
     case 'input_required': {
       const { requests, state } = answer;
       return { kind: 'input_required', requests, ...(state !== undefined && { state }) };
     }
     case 'failure':
       if (typeof answer.failure?.message !== 'string') break;
-      return { kind: 'failed', failure: { ...answer.failure, attempts: answer.failure.attempts ?? [] } };
+      return {
+        kind: 'failed',
+        failure: { ...answer.failure, attempts: answer.failure.attempts ?? [] },
+        ...runOf(answer),
+      };
   }
   return failed(
     'The tool gave an answer that is neither a result nor a failure. Whether it took effect is not known.',
     'unknown',
   );
+}
+
+function runOf({ run }: { readonly run?: StartedRun }): { readonly run?: StartedRun } {
+  return run ? { run } : {};
 }
 
 function thrown(error: unknown): Outcome {
@@ -229,7 +239,10 @@ function limitReached(
     ? 'It may be called again.'
     : 'It may have taken effect all the same: find out before you call it again.';
   const text = `The tool ${what} ${ms} ms, its ${run.which} limit, and was stopped. ${effect}`;
-  return failed(text, executed, { retryable: harmless, timedOut: true, ...pick(late?.failure) });
+  return {
+    ...failed(text, executed, { retryable: harmless, timedOut: true, ...pick(late?.failure) }),
+    ...(late && runOf(late)),
+  };
 }
 
 /** From a failure that came late: what it adds, apart from its own words. */
@@ -244,7 +257,10 @@ function pick(late: Failure | undefined): Partial<Failure> {
 
 function cancelledLate(call: Call, late: SourceResult | undefined): Outcome {
   const outcome = late && outcomeOf(late);
-  if (outcome?.kind === 'ok') return cancelled(call.ctx.signal, 'executed', outcome.raw);
-  if (outcome?.kind === 'failed') return cancelled(call.ctx.signal, outcome.failure.executed, outcome.failure.partial);
+  if (outcome?.kind === 'ok') return { ...cancelled(call.ctx.signal, 'executed', outcome.raw), ...runOf(outcome) };
+  if (outcome?.kind === 'failed') {
+    const { executed, partial } = outcome.failure;
+    return { ...cancelled(call.ctx.signal, executed, partial), ...runOf(outcome) };
+  }
   return cancelled(call.ctx.signal, 'unknown');
 }

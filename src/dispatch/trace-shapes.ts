@@ -49,7 +49,7 @@ function isCall(call: Members): boolean {
 }
 
 function isOutcome(outcome: unknown): boolean {
-  if (!isObject(outcome)) return false;
+  if (!isObject(outcome) || !(outcome.run === undefined || isStartedRun(outcome.run))) return false;
   switch (outcome.kind) {
     case 'ok':
       return isObject(outcome.raw) && hasTexts(outcome.raw, 'text');
@@ -67,6 +67,19 @@ function isOutcome(outcome: unknown): boolean {
     default:
       return false;
   }
+}
+
+function isStartedRun(run: unknown): boolean {
+  if (!isObject(run) || !hasTexts(run, 'agent', 'conversation') || !isObject(run.usage)) return false;
+  const { labels, parked, usage } = run;
+  const { inputTokens, outputTokens, costUsd } = usage;
+  return (
+    Array.isArray(labels) &&
+    labels.every((label) => typeof label === 'string') &&
+    Array.isArray(parked) &&
+    parked.every((call) => isObject(call) && hasTexts(call, 'callId', 'name', 'approval')) &&
+    [inputTokens, outputTokens, costUsd ?? 0].every((count) => typeof count === 'number')
+  );
 }
 
 function isFailure(failure: unknown): boolean {

@@ -1,4 +1,13 @@
-import type { Decision, Executed, Identity, Json, Origin, Outcome, ToolRef } from '../../contracts/index.ts';
+import type {
+  Decision,
+  Executed,
+  Identity,
+  Json,
+  Origin,
+  Outcome,
+  ParentCall,
+  ToolRef,
+} from '../../contracts/index.ts';
 
 /**
  * Who asked whom about a call, and what was said. Changed arguments as the call's own, redacted. `approval` is the stored
@@ -20,6 +29,8 @@ export type AuditedAnswer =
 export interface AuditedCall {
   readonly id: string;
   readonly conversation: string;
+  /** Of an agent that another one started: the call that did. */
+  readonly parent?: ParentCall;
   readonly who: Identity;
   /** The wire name that was called. */
   readonly name: string;

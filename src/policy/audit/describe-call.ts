@@ -37,6 +37,7 @@ export function describeCall(record: IntentRecord | CallOutcomeRecord, options: 
   return {
     id: record.callId,
     conversation: record.conversation,
+    ...(record.parent && { parent: { ...record.parent } }),
     who: record.who,
     name: 'name' in record ? record.name : record.ref.name,
     argsDigest: argsDigest(record.args, options),
