@@ -19,7 +19,15 @@ describe('a run', () => {
       role: 'user',
       content: [{ type: 'tool_result', tool_use_id: 'read_0', content: 'the file' }],
     });
-    expect(events.map((event) => event.type)).toEqual(['message', 'call', 'outcome', 'text', 'message', 'end']);
+    expect(events.map((event) => event.type)).toEqual([
+      'arguments',
+      'message',
+      'call',
+      'outcome',
+      'text',
+      'message',
+      'end',
+    ]);
   });
 
   test('ends whether or not anybody reads its events', async () => {

@@ -3,6 +3,7 @@ import type Anthropic from '@anthropic-ai/sdk';
 import type { ClientOptions } from '@anthropic-ai/sdk';
 import type { Json, JsonObject, Model, ModelReply } from '../contracts/index.ts';
 import { BridleError } from '../tools/index.ts';
+import { type CacheTtl, withCacheMarks } from './cache-marks.ts';
 import { type Deadline, deadline } from './deadline.ts';
 import {
   badAnswer,
@@ -29,11 +30,14 @@ export interface AnthropicOptions extends RetryOptions {
   readonly baseURL?: string;
   /** For requests that name none. Default: what the model can give, at most 32,000. */
   readonly maxTokens?: number;
-  /**
-   * Messages API fields of every request that doesn't bring them itself, e.g. `{thinking: {type: 'adaptive'}}`, or
-   * `{cache_control: {type: 'ephemeral'}}` to have what was said cached from turn to turn.
-   */
+  /** Messages API fields of every request that doesn't bring them itself, e.g. `{thinking: {type: 'adaptive'}}`. */
   readonly request?: JsonObject;
+  /**
+   * How long the provider caches tools, system prompt and what was said, so that the next request pays a tenth for them;
+   * `false` sets no marks. Default `5m`. Requests that mark their messages themselves, or have `cache_control`, are left as
+   * they are.
+   */
+  readonly cache?: CacheTtl | false;
   /** Beta features, sent as `anthropic-beta`. */
   readonly betas?: readonly string[];
   /** Sent with every request. */
@@ -137,7 +141,7 @@ function requestBody(id: string, request: Json, options: AnthropicOptions): Json
   const limit = modelFacts(id)?.maxOutput ?? CAUTIOUS_MAX_TOKENS;
   const allBetas = [...new Set([...(options.betas ?? []), ...arrayOf(betas)])];
   return {
-    ...body,
+    ...(options.cache === false ? body : withCacheMarks(body, options.cache)),
     model: id,
     stream: true,
     max_tokens: body.max_tokens ?? options.maxTokens ?? Math.min(limit, DEFAULT_MAX_TOKENS),
