@@ -165,7 +165,11 @@ export const ANSWER_RULES: readonly Rule[] = [
       turns(body).flatMap(({ turn, next }) => {
         if (next === undefined || blocksOfType(turn, 'tool_use').length === 0) return [];
         if (!waitsForProvider(turn) && !waitsForCode(turn)) return [];
-        return next.blocks
+        // User messages in a row are one.
+        const messages = messagesOf(body).slice(next.index);
+        const end = messages.findIndex(({ role }) => role !== 'user');
+        return (end === -1 ? messages : messages.slice(0, end))
+          .flatMap(({ blocks }) => blocks)
           .filter(({ block }) => block.type !== 'tool_result')
           .map(({ path }) => `${path}: only \`tool_result\` blocks may answer a turn in which other tools still run`);
       }),

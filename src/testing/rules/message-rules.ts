@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../contracts/index.ts';
 import { traitsOf } from './model-traits.ts';
 import { type Rule, docs, report, sdk } from './rule.ts';
 import { ASK, askOpus, assistant, call, HI, IMAGE, result, said, saidWith, text, tool, user } from './samples.ts';
-import { arrayOf, isObject, isString, messagesOf, type Placed, type PlacedMessage, placed, readOnce } from './shape.ts';
+import { arrayOf, isObject, isString, messagesOf, type Placed, placed, readOnce } from './shape.ts';
 
 const ROLES: readonly Json[] = ['user', 'assistant', 'system'];
 const IMAGE_TYPES: readonly Json[] = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'];
@@ -211,7 +211,7 @@ export const MESSAGE_RULES: readonly Rule[] = [
     source: docs('Errors: prefill not supported'),
     check(body) {
       const last = messagesOf(body).at(-1);
-      if (last?.role !== 'assistant' || traitsOf(body.model)?.prefill !== false || isResumed(last)) return [];
+      if (last?.role !== 'assistant' || traitsOf(body.model)?.prefill !== false || isResumed(body)) return [];
       return isObject(body.compaction) || body.fallback_credit_token !== undefined
         ? []
         : ['This model does not support assistant message prefill. The conversation must end with a user message.'];
@@ -222,7 +222,11 @@ export const MESSAGE_RULES: readonly Rule[] = [
 ];
 
 /** A turn that stopped in the middle and is sent back as it was: it waits for the provider, or was compacted. */
-function isResumed({ blocks }: PlacedMessage): boolean {
+function isResumed(body: JsonObject): boolean {
+  const messages = messagesOf(body);
+  // The assistant's messages in a row are one turn.
+  const turn = messages.slice(messages.findLastIndex(({ role }) => role !== 'assistant') + 1);
+  const blocks = turn.flatMap((message) => message.blocks);
   const answered = new Set(blocks.map(({ block }) => block.tool_use_id));
   return blocks.some(
     ({ block }) =>
