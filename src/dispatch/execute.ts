@@ -17,7 +17,7 @@ import type { Call, Committed, DispatchedContext, Ended, Path, Permitted, Ran } 
 import { recordedOrigins } from './finish.ts';
 import { cancelled, ended, errorText, failed } from './outcomes.ts';
 import { quietly } from './quietly.ts';
-import { backoffMs, mayRepeat, withAttempts } from './retry.ts';
+import { backoffMs, failureOf, mayRepeat, withAttempts } from './retry.ts';
 import { type Limited, type WorkScope, withinLimits } from './within-limits.ts';
 
 /** Puts the intent on record before anything runs. What can't be recorded doesn't run. */
@@ -74,20 +74,24 @@ export async function execute(path: Path, call: Call, { permit }: Committed): Pr
   for (let nth = 1; ; nth += 1) {
     call.notes.attempts = nth;
     const outcome = await answered(path, call, permit, { leg, onWaited });
-    // An agent that was started has tried again by itself.
-    if (outcome.kind !== 'failed' || outcome.run) return ran(permit, outcome);
-    attempts.push(...outcome.failure.attempts, `Attempt ${nth}: ${outcome.failure.message}`);
-    const failure = nth === 1 ? outcome.failure : withAttempts(outcome.failure, attempts);
+    const said = failureOf(outcome);
+    if (said === null) return ran(permit, outcome);
+    attempts.push(...said.attempts, `Attempt ${nth}: ${said.message}`);
+    const failure = nth === 1 ? said : withAttempts(said, attempts);
+    // A result that calls itself an error goes on as it was received.
+    const given: Outcome = outcome.kind === 'failed' ? { kind: 'failed', failure } : outcome;
     const wait = backoffMs(nth);
     const goesOn =
       call.request.profile === 'agent' &&
       nth <= path.limits.retries &&
       mayRepeat(failure, permit.tool) &&
       path.clock.now() + wait < deadline;
-    if (!goesOn) return ran(permit, { kind: 'failed', failure });
-    if (!(await waited(path, call, wait))) return ran(permit, cancelled(call.ctx.signal, failure.executed));
+    if (!goesOn) return ran(permit, given);
+    if (!(await waited(path, call, wait))) {
+      return ran(permit, outcome.kind === 'ok' ? outcome : cancelled(call.ctx.signal, failure.executed));
+    }
     // On a machine that slept the wait was longer: a try without time would only be started and given up.
-    if (path.clock.now() >= deadline) return ran(permit, { kind: 'failed', failure });
+    if (path.clock.now() >= deadline) return ran(permit, given);
   }
 }
 

@@ -242,6 +242,26 @@ describe('retries', () => {
     expect(source.calls).toHaveLength(1);
   });
 
+  test.each([
+    ['read', { isRetryable: true }, 3],
+    ['idempotent', { retriable: true, errorCategory: 'transient' }, 3],
+    ['read', { isRetryable: true, errorCategory: 'validation' }, 1],
+    ['read', { isRetryable: false, errorCategory: 'transient' }, 1],
+    ['write', { isRetryable: true, outcome: 'not_executed' }, 1],
+  ] as const)('a %s call whose error result says %j is made %i times', async (effect, said, times) => {
+    const result = { ...ok(JSON.stringify(said)), isError: true } as SourceResult;
+    const { source, outcome, recorder } = await run(() => result, { effect });
+    expect(source.calls).toHaveLength(times);
+    expect(recorder.outcomes[0]?.attempts).toBe(times);
+    // It goes on as it was received, whatever it says.
+    expect(outcome).toMatchObject({ kind: 'ok', isError: true, content: JSON.stringify(said) });
+  });
+
+  test('a failure that a correction may mend is not tried again as it was', async () => {
+    const { source } = await run(() => failing({ category: 'validation' }), { effect: 'read' });
+    expect(source.calls).toHaveLength(1);
+  });
+
   test('the relay never retries', async () => {
     expect((await run(() => failing(), { profile: 'relay', effect: 'read' })).source.calls).toHaveLength(1);
   });

@@ -24,6 +24,7 @@ export { describeBlock } from './describe-block.ts';
 export { editDistance } from './edit-distance.ts';
 export { type Ensured, type EnsureOptions, ensure } from './ensure.ts';
 export { failureToWire, ToolFailure, type ToolFailureOptions } from './failure.ts';
+export { type FailureHint, failureHint } from './failure-hint.ts';
 export { type FileTrash, fileTrash, type Trashed } from './file-trash.ts';
 export type { FromSchema } from './from-schema.ts';
 export { functionSource } from './function-source.ts';
