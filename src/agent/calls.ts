@@ -55,7 +55,7 @@ function actOn({ config }: LoopState, trouble: Trouble) {
 function onQuestion(state: LoopState, call: PendingCall): LoopState {
   const asked = askedOf(call.input);
   if (asked === null) return state;
-  const now = answered(state, call, askedResult(call), 'ok');
+  const now = answered(state, call, askedResult(call), { outcome: 'ok' });
   if (now.question === null) return { ...now, question: asked.question, options: asked.options };
   // Options of one question say nothing about another.
   return { ...now, question: `${now.question}\n${asked.question}`, options: [] };
@@ -99,7 +99,7 @@ export function onOutcome(state: LoopState, event: Extract<LoopEvent, { readonly
   if (call === undefined) return still(state);
   const { outcome } = event;
   const told = summary(outcome);
-  let now = answered(state, call, outcomeToToolResult(call.id, outcome), told.outcome, told.detail);
+  let now = answered(state, call, outcomeToToolResult(call.id, outcome), told);
   now = { ...now, running: now.running.filter((each) => each.id !== call.id) };
   if ('run' in outcome && outcome.run) {
     const { usage, parked } = outcome.run;
@@ -122,7 +122,8 @@ export function onOutcome(state: LoopState, event: Extract<LoopEvent, { readonly
 
 /** Answered as not run, as another call of the reply went wrong. It has not failed itself. */
 function skipped(state: LoopState, call: PendingCall, why: string): LoopState {
-  return answered(state, call, notRunResult(call, why, 'Call it again if it is still wanted.'), 'not_run', why);
+  const result = notRunResult(call, why, 'Call it again if it is still wanted.');
+  return answered(state, call, result, { outcome: 'not_run', detail: why });
 }
 
 /** Once a reply, however often it holds the call: only a model that saw it fail repeats it. */
@@ -162,29 +163,27 @@ function afterCalls(state: LoopState, at: number): Next {
     const { limit, message } = reached('identicalFailures', repeats);
     return finish(now, { how: 'limit', reason: limit, message });
   }
+  const { denials } = state.config.limits;
+  if (Number.isFinite(denials) && state.tried.filter(({ category }) => category === 'permission').length >= denials) {
+    const { limit, message } = reached('denials', denials);
+    return finish(now, { how: 'limit', reason: limit, message });
+  }
   if (state.question !== null) return finish(now, { how: 'asked', reason: 'ask_user', message: '' });
   return request(now, at);
 }
 
 /** Answered by the loop as a call that can't be run. */
 function refused(state: LoopState, call: PendingCall, result: JsonObject): LoopState {
-  return countFailure(answered(state, call, result, 'invalid'), call);
+  return countFailure(answered(state, call, result, { outcome: 'invalid', category: 'validation' }), call);
 }
 
 function answered(
   state: LoopState,
   call: PendingCall,
   result: JsonObject,
-  outcome: TriedCall['outcome'],
-  detail?: string,
+  told: Omit<TriedCall, 'callId' | 'name' | 'args'>,
 ): LoopState {
   if (state.transcript.state !== 'open') return state;
-  const tried: TriedCall = {
-    callId: call.id,
-    name: call.name,
-    args: call.input,
-    outcome,
-    ...(detail !== undefined && { detail }),
-  };
+  const tried: TriedCall = { callId: call.id, name: call.name, args: call.input, ...told };
   return { ...state, transcript: answerCall(state.transcript, call.id, result), tried: [...state.tried, tried] };
 }

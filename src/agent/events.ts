@@ -1,4 +1,4 @@
-import type { CallOrigin, Decision, Json, Outcome, RawJson } from '../contracts/index.ts';
+import type { CallOrigin, Decision, Failure, Json, Outcome, RawJson } from '../contracts/index.ts';
 import type { Container } from './container.ts';
 
 /**
@@ -32,15 +32,24 @@ export interface TriedCall {
   readonly outcome: Outcome['kind'] | 'error' | 'not_run';
   /** What went wrong, when something did. */
   readonly detail?: string;
+  /** Of which kind it was: of one that is `permission`, somebody who may decide has to hear. */
+  readonly category?: Failure['category'];
+  /** What it had until it failed, where its tool says so. */
+  readonly partial?: Json;
 }
 
 /** What whoever takes over needs: a person, another agent, or the same one later. */
 export interface Handoff {
-  /** Which limit was reached. */
+  /** The limit that was reached, or `aborted`, `failed`, `truncated`; `permission` when the model ended its turn itself. */
   readonly reason: string;
   readonly message: string;
   /** Calls that were made, in order, with how they ended. */
   readonly tried: readonly TriedCall[];
+  /**
+   * What there is of results: the `tool_result` content of calls that went well, and of one that failed what it had until
+   * then.
+   */
+  readonly partialResults: readonly { readonly callId: string; readonly name: string; readonly content: Json }[];
   /** Calls that the model wants and that haven't run, and approvals that nobody has given yet. */
   readonly pending: readonly (
     | { readonly kind: 'call'; readonly callId: string; readonly name: string; readonly args: Json }
@@ -72,7 +81,10 @@ export interface RunResult {
   readonly parked?: readonly { readonly callId: string; readonly name: string; readonly approval: string }[];
   /** Where the provider ran code, if it did: give it to the next run to find files and variables there again. */
   readonly container?: Container;
-  /** When `end` is `limit`. */
+  /**
+   * When `end` is `limit`; when the run ended otherwise before it was finished, and calls were made or wanted; and when
+   * calls were not allowed or wait for an approval, whatever the end.
+   */
   readonly handoff?: Handoff;
   /** When `end` is `failed`. `hint` says what to do next. */
   readonly error?: { readonly code: string; readonly message: string; readonly hint?: string };

@@ -14,11 +14,25 @@ export interface RunLimits {
   readonly costUsd?: number;
   /** The same call, failing again with the same arguments, this many times ends the run. Default 3. */
   readonly identicalFailures?: number;
+  /**
+   * This many calls that aren't allowed, or wait for an approval, end the run, so that it is handed over to somebody who
+   * may decide; 1 ends it at the first. Default: none, the model is told and goes on.
+   */
+  readonly denials?: number;
   /** Most replies in a row that only ask to be sent back (`pause_turn`, `compaction`). Default 10. */
   readonly pauses?: number;
 }
 
-export const LIMIT_NAMES = ['turns', 'toolCalls', 'tokens', 'ms', 'costUsd', 'identicalFailures', 'pauses'] as const;
+export const LIMIT_NAMES = [
+  'turns',
+  'toolCalls',
+  'tokens',
+  'ms',
+  'costUsd',
+  'identicalFailures',
+  'denials',
+  'pauses',
+] as const;
 type LimitName = (typeof LIMIT_NAMES)[number];
 
 /** Every limit; infinite where there is none. */
@@ -32,6 +46,7 @@ export function effectiveLimits(limits: RunLimits = {}): EffectiveLimits {
     ms: limits.ms ?? 30 * 60_000,
     costUsd: limits.costUsd ?? Number.POSITIVE_INFINITY,
     identicalFailures: limits.identicalFailures ?? 3,
+    denials: limits.denials ?? Number.POSITIVE_INFINITY,
     pauses: limits.pauses ?? 10,
   };
 }
@@ -75,6 +90,7 @@ const WORDS: Readonly<Record<LimitName, (value: number) => string>> = {
   ms: (value) => `The run reached its time limit of ${value} ms.`,
   costUsd: (value) => `The run reached its limit of $${value}.`,
   identicalFailures: (value) => `The same call failed ${count(value, 'time', 'times')} with the same arguments.`,
+  denials: (value) => `${count(value, 'call was', 'calls were')} not allowed.`,
   pauses: (value) => `The model paused ${count(value, 'time', 'times')} in a row without finishing.`,
 };
 

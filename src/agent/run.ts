@@ -78,7 +78,9 @@ export function startRun(parts: RunParts): Run {
   const result = shell.done.then((state) => {
     signal?.removeEventListener('abort', onAbort);
     const end = runResult(state, parts.conversation);
-    if (end.handoff !== undefined) emit({ type: 'limit', limit: end.handoff.reason, message: end.handoff.message });
+    if (end.end === 'limit' && end.handoff !== undefined) {
+      emit({ type: 'limit', limit: end.handoff.reason, message: end.handoff.message });
+    }
     try {
       onEnd?.(end);
     } catch {
@@ -124,6 +126,7 @@ export function failedRun(
 
 function runResult(state: LoopState, conversation: string): RunResult {
   const { end, stop } = state;
+  const over = handoff(state);
   if (end === null) throw new Error('The run has not ended.');
   const base: RunResult = {
     end: end.how,
@@ -137,9 +140,9 @@ function runResult(state: LoopState, conversation: string): RunResult {
     calls: state.calls,
     conversation,
     ...(state.parked.length > 0 && { parked: state.parked }),
+    ...(over !== undefined && { handoff: over }),
     ...(state.container !== null && { container: state.container }),
   };
-  if (end.how === 'limit') return { ...base, handoff: handoff(state, end.reason, end.message) };
   if (end.how !== 'failed') return base;
   const error = { code: end.reason, message: end.message, ...(end.hint !== undefined && { hint: end.hint }) };
   return { ...base, error };

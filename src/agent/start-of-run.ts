@@ -320,9 +320,10 @@ function endDetail(result: RunResult): Json {
     calls,
     usage: { ...usage },
     ...(error !== undefined && { error: { ...error } }),
-    ...(result.handoff !== undefined && {
-      limit: { reason: result.handoff.reason, message: result.handoff.message },
-    }),
+    ...(result.end === 'limit' &&
+      result.handoff !== undefined && {
+        limit: { reason: result.handoff.reason, message: result.handoff.message },
+      }),
   };
 }
 
