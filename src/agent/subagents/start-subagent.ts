@@ -148,7 +148,8 @@ const NOTHING_LEFT = 'What the run that started it may use is used up.';
 function outOfBudget(result: RunResult): RunResult {
   const { text, parked = [] } = result;
   const pending = parked.map((call) => ({ kind: 'approval' as const, ...call }));
-  return { ...result, end: 'limit', handoff: { reason: 'shared', message: NOTHING_LEFT, tried: [], pending, text } };
+  const over = result.handoff ?? { tried: [], partialResults: [], pending, text };
+  return { ...result, end: 'limit', handoff: { ...over, reason: 'shared', message: NOTHING_LEFT } };
 }
 
 /** A run that went on is told as one. */

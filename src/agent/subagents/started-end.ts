@@ -75,6 +75,12 @@ interface Described extends Pick<Failure, 'category'> {
 const SMALLER = 'Start it again with a smaller part of the task.';
 const ONESELF = 'Go on from the partial results with your own tools.';
 
+/** More time may do, and so may a permission; other limits are met again. */
+const LIMIT_CATEGORIES: ReadonlyMap<string, Failure['category']> = new Map([
+  ['ms', 'transient'],
+  ['denials', 'permission'],
+]);
+
 function described(result: RunResult): Described {
   const ends: Readonly<Record<RunEnd, () => Described>> = {
     answered: () => ({
@@ -98,8 +104,7 @@ function described(result: RunResult): Described {
       alternatives: [SMALLER, 'Ask it for a shorter answer.'],
     }),
     limit: () => ({
-      // More time may do; other limits are met again.
-      category: result.handoff?.reason === 'ms' ? 'transient' : 'business',
+      category: LIMIT_CATEGORIES.get(result.handoff?.reason ?? '') ?? 'business',
       why: result.handoff?.message ?? 'It reached a limit.',
       alternatives: [SMALLER, ONESELF],
     }),
