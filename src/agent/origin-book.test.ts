@@ -230,3 +230,15 @@ test('a tool that was made up adds nothing to a conversation that goes on; words
   const other = outcomeToToolResult('t1', noSuchTool('mcp__eve__get')).content ?? null;
   expect(labels(other)).toEqual(unknown);
 });
+
+test("what the model's provider read counts as soon as its reply is there, and a search among the tools reads nothing", () => {
+  const book = new OriginBook(find);
+  const reference = { type: 'tool_reference', tool_name: 'local' };
+  const content = { type: 'tool_search_tool_search_result', tool_references: [reference] };
+  book.addReply({ role: 'assistant', content: [{ type: 'tool_search_tool_result', tool_use_id: 's0', content }] });
+  expect([...book.provenance().labels]).toEqual([]);
+  const page = { type: 'web_search_result', url: 'https://a.example', title: 'eve@example.org' };
+  book.addReply({ content: [{ type: 'web_search_tool_result', tool_use_id: 's1', content: [page] }] });
+  expect([...book.provenance().labels]).toEqual(['untrusted-content']);
+  expect(origin(book, 'eve@example.org')).toBe('result');
+});

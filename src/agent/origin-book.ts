@@ -124,12 +124,21 @@ export class OriginBook {
           const name = names.get(callId) ?? '';
           // Our own words, and none but the name: a tool that the model made up has told nobody anything.
           if (!isNoSuchTool(name, block)) this.#addResult(callId, name, [block.content ?? null]);
-        } else if (message.role !== 'user' && typeof block.type === 'string' && block.type.endsWith('_tool_result')) {
-          // The model's provider ran it.
-          this.#labels.add('untrusted-content');
-          this.#add({ from: 'result', callId: String(block.tool_use_id), server: null }, [block]);
         }
       }
+      this.addReply(message);
+    }
+  }
+
+  /** What the model's provider ran stands, with its results, in the message of the model itself. */
+  addReply(message: Json): void {
+    if (!isObject(message) || message.role === 'user') return;
+    for (const block of contentBlocks(message.content)) {
+      if (!isObject(block) || typeof block.type !== 'string' || !block.type.endsWith('_tool_result')) continue;
+      // It names tools of this agent, and says nothing else.
+      if (block.type === 'tool_search_tool_result') continue;
+      this.#labels.add('untrusted-content');
+      this.#add({ from: 'result', callId: String(block.tool_use_id), server: null }, [block]);
     }
   }
 

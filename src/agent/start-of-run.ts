@@ -152,6 +152,7 @@ export function runStarter(parts: AgentParts): RunStarter {
     const known = new Set([...state.tools, ...state.addedTools, ...(goesOn?.tools ?? [])].map((tool) => tool.name));
     const book = parts.book?.() ?? bookOf(new OriginBook(find, reader.tool.ref.name), options.system, before, input);
     for (const { callId, name, outcome } of outcomes) book.addOutcome(callId, name, outcome);
+    if (goesOn) for (const message of state.transcript.messages) book.addReply(message);
     const { limits, costOf } = state.config;
     const budget = new SharedBudget(limits, state.usage, costOf);
     const started = parts.subagents?.during({ conversation, book, budget });
@@ -206,6 +207,8 @@ export function runStarter(parts: AgentParts): RunStarter {
       },
       onEvent: (event) => {
         budget.event(event);
+        // Before its calls are given out: what the provider read stands in the same reply.
+        if (event.type === 'model') book.addReply(event.message);
         follower?.event(event);
         trace?.event(event);
       },

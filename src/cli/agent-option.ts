@@ -46,7 +46,8 @@ export function policyFor(agent: AgentFile | undefined, policy: Policy): Policy 
   if (!agent) return policy;
   if (agent.tools.kind === 'inherit') return agent.except.length === 0 ? policy : restrict(policy, ['*'], agent.except);
   const named = agent.tools.kind === 'named' ? agent.tools.patterns : [];
-  return restrict(policy, [...named, ...ALWAYS], agent.except);
+  const starts = agent.agents.map((name) => `start_${name}`);
+  return restrict(policy, [...named, ...starts, ...ALWAYS], agent.except);
 }
 
 /**

@@ -23,9 +23,11 @@ import { openTelemetry } from './open-telemetry.ts';
 import { flag, numberOption, stringOption } from './parse.ts';
 import { personInput } from './person-input.ts';
 import { cutShort, readyMs, requireServers, stillStarting } from './ready.ts';
-import { chosenModel, hiddenByPlan, modelFor, systemFor, unstored } from './run.ts';
+import { chosenModel, hiddenByPlan, modelFor, runId, systemFor, unstored } from './run.ts';
 import { stateLedger, stateStore } from './state-store.ts';
 import { styleFor } from './style.ts';
+import { subagentOptions } from './subagents.ts';
+import { tracesDir } from './traces.ts';
 import { isAttended, openWorkspace, reasonLine, type Workspace } from './workspace.ts';
 
 /** `bridle chat [--continue | --resume [ID]]`. */
@@ -105,6 +107,7 @@ async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number>
       sourceNotes: workspace.instructions,
       limits: limitsFor(workspace.agent),
       recorder: allRecorders(audit.recorder, view.recorder, told.recorder),
+      ...subagentOptions(parsed, workspace, { dir: tracesDir(io), run: runId(), isModelFlag: chosen.isFlag }),
       ready: { ms: waitMs, enough: wait.enough },
     };
     const { root } = workspace.project;
@@ -127,6 +130,7 @@ async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number>
       requireServers(parsed, readiness, workspace.project.notStarted);
       for (const reason of [
         ...opened.agent.catalog.problems(),
+        ...opened.agent.warnings(),
         ...stillStarting(readiness),
         ...workspace.notes(),
         ...hiddenByPlan(workspace, opened.agent),
@@ -217,6 +221,7 @@ async function inPipe(parsed: ParsedCommand, io: CommandIo): Promise<number> {
       sourceNotes: workspace.instructions,
       limits: limitsFor(workspace.agent),
       recorder: allRecorders(audit.recorder, view.recorder, told.recorder),
+      ...subagentOptions(parsed, workspace, { dir: tracesDir(io), run: runId(), isModelFlag: chosen.isFlag }),
       ready: { ms: waitMs },
     };
     const { root } = workspace.project;

@@ -23,6 +23,7 @@ import { asItWas, runToResume, unsureAsker, wasBegun } from './resume-run.ts';
 import { stateLedger, stateStore } from './state-store.ts';
 import { stepPrinter } from './steps.ts';
 import { styleFor } from './style.ts';
+import { subagentOptions } from './subagents.ts';
 import { tracesDir } from './traces.ts';
 import { openWorkspace, type Workspace, warn } from './workspace.ts';
 
@@ -90,6 +91,7 @@ export async function run(given: ParsedCommand, io: CommandIo): Promise<number> 
         ready: { ms: waitMs },
         limits: defined({ ...limits, turns: limits.turns ?? workspace.agent?.maxTurns }),
         recorder: allRecorders(audit.recorder, steps?.recorder, told.recorder),
+        ...subagentOptions(parsed, workspace, { ...place, isModelFlag: chosen.isFlag }),
         ...(steps && { onProgress: steps.onProgress }),
       };
       const agent = await closingOnAbort(signal, workspace.close, () => createAgent(options));
@@ -98,7 +100,7 @@ export async function run(given: ParsedCommand, io: CommandIo): Promise<number> 
       if (!signal.aborted) {
         const readiness = agent.catalog.readiness();
         requireServers(parsed, readiness, workspace.project.notStarted);
-        warn([...agent.catalog.problems(), ...stillStarting(readiness)], io);
+        warn([...agent.catalog.problems(), ...stillStarting(readiness), ...agent.warnings()], io);
         warn([...workspace.notes(), ...hiddenByPlan(workspace, agent)], io);
         warn(namesWithoutTools(workspace, agent.catalog, { agent: name, via: 'terminal' }, seen), io);
       }

@@ -96,6 +96,9 @@ export function stepPrinter(
         if (said) line(style.dim(`  … ${shown(said, 4)}`));
         return;
       }
+      case 'subagent':
+        started(event.agent).onProgress(event.event);
+        return;
       case 'limit':
         line(style.yellow(`  ${printable(event.message)}`));
         return;
@@ -111,10 +114,27 @@ export function stepPrinter(
     }
   };
 
+  /** What an agent that was started does stands under its name. */
+  const printers = new Map<string, StepPrinter>();
+  const started = (agent: string): StepPrinter => {
+    const known = printers.get(agent);
+    if (known) return known;
+    const prefix = `  ${printable(agent, { maxLength: 20 })} | `;
+    const inner = fold && { ...fold, columns: () => fold.columns() - prefix.length };
+    const made = stepPrinter((text) => write(`${style.dim(prefix)}${text}`), style, inner, now);
+    printers.set(agent, made);
+    return made;
+  };
+
   const callLine = (name: string, args: string, callId: string): string =>
     `${style.cyan('→')} ${style.bold(name)} ${folded(args, name.length + 3, callId)}`;
 
   const outcome = (call: CallOutcomeRecord): void => {
+    if (call.parent) {
+      const { parent: _, ...own } = call;
+      started(call.who.agent).recorder.outcome(own);
+      return;
+    }
     if (/\.preview\d*$/.test(call.callId)) {
       const from = `  facts from ${printable(call.name)}: `;
       line(style.dim(`${from}${shown(outcomeText(call.outcome), from.length)}`));

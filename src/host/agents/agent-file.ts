@@ -32,6 +32,8 @@ export interface AgentFile {
   readonly tools: AgentTools;
   /** Names of tools that are taken away again. */
   readonly except: readonly string[];
+  /** Names of the agents that it may start. */
+  readonly agents: readonly string[];
   /** As `--model` takes it; undefined: the one in use. */
   readonly model?: string;
   /** Most requests to the model in one run. */
@@ -105,6 +107,7 @@ export async function readAgentFile(
     instructions,
     tools: toolsOf(front.values, say),
     except: exceptOf(front.values.get('disallowedTools'), say),
+    agents: namesOf(front.values.get('agents'), 'agents', say),
     ...(model !== undefined && { model }),
     ...(maxTurns !== undefined && { maxTurns }),
     ...(mode !== undefined && { mode }),
@@ -177,7 +180,7 @@ function namesOf(written: Json | undefined, key: string, say: Say): readonly str
   const names: string[] = [];
   for (const part of parts) {
     if (typeof part === 'string') names.push(...part.split(/,(?![^(]*\))/).map((name) => name.trim()));
-    else say('odd_value', key, `"${key}" holds ${JSON.stringify(part)}, which names no tool.`);
+    else say('odd_value', key, `"${key}" holds ${JSON.stringify(part)}, which is no name.`);
   }
   return names.filter((name) => name !== '');
 }

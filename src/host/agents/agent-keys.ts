@@ -6,6 +6,7 @@ export const AGENT_KEYS = [
   'disallowedTools',
   'inherit',
   'model',
+  'agents',
   'maxTurns',
   'permissionMode',
 ] as const;
