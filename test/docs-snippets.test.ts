@@ -193,6 +193,7 @@ test('the example lines of a trace are records that its reader takes, one of eac
     question: true,
     call: true,
     outcome: true,
+    checked: true,
     limit: true,
     abort: true,
     edit: true,

@@ -22,6 +22,8 @@ import type { RunEvent } from './events.ts';
 import type { RunLimits } from './limits.ts';
 import type { ResumableJournal, ResumeOptions } from './resume/resume-options.ts';
 import type { Run } from './run.ts';
+import type { AnswerTools } from './answer-tools.ts';
+import type { OutputOptions } from './structured-output.ts';
 import type { NoteRole } from './system-note.ts';
 import type { SiblingAct, SiblingRules } from './siblings.ts';
 import type { Subagent, SubagentTrace } from './subagents/subagent.ts';
@@ -126,6 +128,13 @@ export interface AgentOptions {
   readonly context?: ContextOptions;
   /** Holds for the first reply of each run; later ones are free. */
   readonly toolChoice?: ToolChoice;
+  /**
+   * Holds the answer of each run to a schema and to a check of yours; the result has it as `output`. Tools may be called
+   * on the way.
+   */
+  readonly output?: OutputOptions;
+  /** Tools whose call is the answer and ends the run. */
+  readonly answer?: AnswerTools;
   /** Offers the model a tool `ask_user`, so that a question ends a run as `asked`. Default false. */
   readonly askUser?: boolean;
   /**
@@ -157,6 +166,7 @@ export interface RunOptions {
   readonly trace?: RunJournal;
   /** As the agent's, for this run. */
   readonly toolChoice?: ToolChoice;
+  readonly output?: OutputOptions;
   readonly limits?: RunLimits;
   /** Called with each event of this run, after the agent's own. */
   readonly onProgress?: (event: RunEvent) => void;

@@ -4,6 +4,7 @@
  */
 import type { CallOrigin, JsonObject, LoopEffect, LoopEvent, Outcome } from '../contracts/index.ts';
 import { canonicalJson, outcomeToToolResult, rawFrom } from '../tools/index.ts';
+import { answeredByTool } from './answer-tools.ts';
 import { askedOf } from './ask-user.ts';
 import type { TriedCall } from './events.ts';
 import { finish, leave, type Next, still } from './finish.ts';
@@ -159,6 +160,8 @@ function afterCalls(state: LoopState, at: number): Next {
   const stuck = [...state.failedNow].some((key) => (state.failures.get(key) ?? 0) >= repeats);
   const now = { ...state, failedNow: new Set<string>() };
   if (state.stopping !== null) return finish(now, state.stopping);
+  const answer = answeredByTool(now);
+  if (answer !== null) return finish(now, answer);
   if (stuck) {
     const { limit, message } = reached('identicalFailures', repeats);
     return finish(now, { how: 'limit', reason: limit, message });

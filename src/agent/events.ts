@@ -1,6 +1,9 @@
 import type { CallOrigin, Decision, Failure, Json, Outcome, RawJson } from '../contracts/index.ts';
 import type { Container } from './container.ts';
 
+import type { AnswerIssue } from './answer-check.ts';
+import type { RunOutput } from './structured-output.ts';
+
 /**
  * How a run can end.
  *
@@ -85,6 +88,9 @@ export interface RunResult {
    * When `end` is `limit`; when the run ended otherwise before it was finished, and calls were made or wanted; and when
    * calls were not allowed or wait for an approval, whatever the end.
    */
+  /** Of a run with `output`: what its answer came to. */
+  readonly output?: RunOutput;
+  /** When `end` is `limit`. */
   readonly handoff?: Handoff;
   /** When `end` is `failed`. `hint` says what to do next. */
   readonly error?: { readonly code: string; readonly message: string; readonly hint?: string };
@@ -161,6 +167,8 @@ export type RunEvent =
     }
   /** A limit was met. `retrying`: the reply was cut at `max_tokens`, its pieces are void, and it is asked for once more. */
   | { readonly type: 'limit'; readonly limit: string; readonly message: string; readonly retrying?: boolean }
+  /** The answer of a run with `output` was checked. `retrying`: the model is told what is wrong, and asked again. */
+  | { readonly type: 'checked'; readonly issues: readonly AnswerIssue[]; readonly retrying: boolean }
   /** This reader was so slow that this many events were let go. */
   | { readonly type: 'skipped'; readonly count: number }
   | { readonly type: 'end'; readonly result: RunResult };

@@ -10,6 +10,8 @@ export type {
   RunOptions,
   ToolChoice,
 } from './agent-options.ts';
+export type { AnswerCheck, AnswerIssue, CheckFindings } from './answer-check.ts';
+export type { AnswerTools } from './answer-tools.ts';
 export { ASK_USER } from './ask-user.ts';
 export type { Container } from './container.ts';
 export type { ClearResultsOptions, CompactOptions, ContextOptions } from './context.ts';
@@ -21,6 +23,7 @@ export { type Replayed, replay } from './replay.ts';
 export type { UnsureAnswer, UnsureCall } from './resume/open-calls.ts';
 export type { ResumableJournal, ResumeOptions } from './resume/resume-options.ts';
 export type { Run } from './run.ts';
+export type { OutputAttempt, OutputOptions, RunOutput } from './structured-output.ts';
 export type { NoteRole } from './system-note.ts';
 export type { SiblingAct, SiblingRules } from './siblings.ts';
 export type { Subagent, SubagentStart, SubagentTrace } from './subagents/subagent.ts';

@@ -6,6 +6,7 @@ import { loopContext } from './context.ts';
 import { effectiveLimits } from './limits.ts';
 import { siblingRules } from './siblings.ts';
 import type { LoopConfig, LoopTool } from './state.ts';
+import { outputFormatOf } from './structured-output.ts';
 import { noteRoleOf } from './system-note.ts';
 import { systemPrompt, UNTRUSTED_CONTENT_NOTICE } from './system-prompt.ts';
 
@@ -21,6 +22,7 @@ export function loopConfig(
   const maxTokens = options.maxTokens ?? Math.min(8_192, mostOut);
   const system = systemPrompt(options.system, options.sourceNotes?.() ?? '', notice);
   const toolChoice = runOptions.toolChoice ?? options.toolChoice;
+  const output = runOptions.output ?? options.output;
   return {
     tools,
     limits: effectiveLimits({ ...options.limits, ...runOptions.limits }),
@@ -34,6 +36,8 @@ export function loopConfig(
     ...(runOptions.container !== undefined && { container: runOptions.container }),
     ...(system !== undefined && { system }),
     ...(toolChoice !== undefined && { toolChoice: { ...toolChoice } }),
+    ...(output !== undefined && { output: { format: outputFormatOf(output) } }),
+    ...(options.answer !== undefined && { answer: { ...options.answer } }),
     ...(options.askUser === true && { askTool: ASK_USER }),
   };
 }

@@ -74,6 +74,7 @@ class Player {
         this.#begun.add(event.callId);
         return;
       case 'outcome':
+      case 'checked':
       case 'limit':
       case 'abort':
       case 'edit':

@@ -4,6 +4,7 @@ import { finish, type Next } from './finish.ts';
 import { type Reached, reachedLimit } from './limits.ts';
 import { choicePart } from './request-choice.ts';
 import { containerPart } from './request-container.ts';
+import { outputPart } from './request-output.ts';
 import { contextPart } from './request-context.ts';
 import { toolsPart } from './request-tools.ts';
 import { sentMessages } from './sent-messages.ts';
@@ -17,7 +18,7 @@ import { addNote } from './transcript.ts';
 export type RequestPart = (state: LoopState, body: JsonObject) => JsonObject;
 
 /** In this order; a later one sees what the earlier ones made. */
-const PARTS: readonly RequestPart[] = [toolsPart, choicePart, contextPart, containerPart];
+const PARTS: readonly RequestPart[] = [toolsPart, choicePart, contextPart, containerPart, outputPart];
 
 /** The next request, unless a limit forbids it. */
 export function request(state: LoopState, at: number): Next {

@@ -4,6 +4,7 @@ import type { RunEvent, RunResult } from './events.ts';
 import { handoff } from './handoff.ts';
 import { type RunGoesOn, Shell, type ShellOptions } from './shell.ts';
 import type { LoopState } from './state.ts';
+import { runOutput } from './structured-output.ts';
 
 /** A run under way. It goes on whether its events are read or not. */
 export interface Run extends AsyncIterable<RunEvent> {
@@ -139,6 +140,7 @@ function runResult(state: LoopState, conversation: string): RunResult {
     turns: state.turns,
     calls: state.calls,
     conversation,
+    ...(state.config.output !== undefined && { output: runOutput(state) }),
     ...(state.parked.length > 0 && { parked: state.parked }),
     ...(over !== undefined && { handoff: over }),
     ...(state.container !== null && { container: state.container }),

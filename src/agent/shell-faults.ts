@@ -13,6 +13,12 @@ export function modelFault(error: unknown, model: string): { code: string; messa
   };
 }
 
+/** What is told of an answer that couldn't be checked. */
+export function checkFault(error: unknown): { code: string; message: string; hint?: string } {
+  if (!isBridleError(error)) return { code: 'answer_check_failed', message: `The check broke off: ${words(error)}` };
+  return { code: error.code, message: error.message, ...(error.hint !== undefined && { hint: error.hint }) };
+}
+
 /** A thrown value as a sentence. */
 export function words(error: unknown): string {
   const text = error instanceof Error ? error.message || error.name : String(error);

@@ -14,13 +14,15 @@ import type {
   RunBegun,
   RunResumed,
 } from '../contracts/index.ts';
+import { readIssues } from './answer-check.ts';
 import type { AfterCall, EndedCall } from './agent-hooks.ts';
 import { createDeltaReader, type DeltaReader } from './deltas.ts';
 import type { RunEvent } from './events.ts';
 import { reached } from './limits.ts';
-import { abandoned, brokeOff, modelFault, whyStopped, words } from './shell-faults.ts';
+import { abandoned, brokeOff, checkFault, modelFault, whyStopped, words } from './shell-faults.ts';
 import type { LoopState, LoopTool } from './state.ts';
 import { step } from './step.ts';
+import type { Checked, OutputCheck } from './structured-output.ts';
 
 export interface ShellOptions {
   /** Before the input. */
@@ -47,6 +49,8 @@ export interface ShellOptions {
   settled(): Promise<void>;
   /** What hooks say after a call: notes for the model, and whether the run is to end. Never rejects. */
   after?: ((call: Omit<EndedCall, 'tool' | 'conversation'>, signal: AbortSignal) => Promise<AfterCall>) | undefined;
+  /** Checks the answer of a run that has an `output`. Rejects when what it is held to is at fault. */
+  check?: OutputCheck | undefined;
   now(): number;
 }
 
@@ -73,6 +77,16 @@ interface RunningCall {
   readonly startedAt: number;
   readonly controller: AbortController;
 }
+
+/** For a run that goes on in a program which doesn't hold its answer to anything any more. */
+const UNCHECKED: Checked = {
+  issues: [],
+  failed: {
+    code: 'output_unchecked',
+    message: 'The answer was to be checked, and this program has no check for it.',
+    hint: 'Give the agent the output that the run was begun with.',
+  },
+};
 
 /** `setTimeout` takes no longer time than this. */
 const LONGEST_TIMER = 2 ** 31 - 1;
@@ -202,6 +216,9 @@ export class Shell {
       case 'cancel':
         this.calls.get(effect.callId)?.controller.abort(effect.reason);
         return;
+      case 'check':
+        void this.check(effect);
+        return;
       case 'end':
         this.close();
         return;
@@ -317,6 +334,18 @@ export class Shell {
     }
     for (const said of notes) this.feed({ v: 1, at, type: 'edit', detail: { note: said } });
     this.feed({ v: 1, at, type: 'outcome', callId, outcome });
+  }
+
+  private async check({ text, attempt }: Extract<LoopEffect, { type: 'check' }>): Promise<void> {
+    let checked: Checked;
+    try {
+      checked = (await this.options.check?.(text, attempt)) ?? UNCHECKED;
+    } catch (error) {
+      checked = { issues: [], failed: checkFault(error) };
+    }
+    if (this.state.end !== null) return;
+    this.options.emit({ type: 'checked', issues: readIssues(checked.issues), retrying: checked.again !== undefined });
+    this.feed({ v: 1, at: this.options.now(), type: 'checked', ...checked });
   }
 
   private close(): void {

@@ -31,6 +31,7 @@ import type { RunSegment } from './resume/run-segment.ts';
 import { keepCut, settleCalls, shaped } from './resume/settle-calls.ts';
 import type { RunGoesOn } from './shell.ts';
 import { siblingRules } from './siblings.ts';
+import { checkCitations, outputCheck } from './structured-output.ts';
 import { initialState, type LoopState, type LoopTool } from './state.ts';
 import { SharedBudget } from './subagents/shared-budget.ts';
 import type { Subagents } from './subagents/subagents.ts';
@@ -67,7 +68,7 @@ export interface RunStarter {
 /** What differs between a run that begins and one that goes on. */
 interface Launch {
   readonly state: LoopState;
-  readonly runOptions: Pick<RunOptions, 'signal' | 'onProgress' | 'trace'>;
+  readonly runOptions: Pick<RunOptions, 'signal' | 'onProgress' | 'trace' | 'output'>;
   readonly conversation: string;
   readonly before: readonly Json[];
   readonly input: Json;
@@ -143,6 +144,7 @@ export function runStarter(parts: AgentParts): RunStarter {
     outcomes = [],
   }: Launch): Run => {
     const trace = runOptions.trace ?? options.trace;
+    const output = runOptions.output ?? options.output;
     const records = callRecords();
     const recorder = allRecorders(options.recorder, trace, records.recorder);
     let seen = '';
@@ -183,6 +185,7 @@ export function runStarter(parts: AgentParts): RunStarter {
       modelIdleMs: options.modelIdleMs ?? 600_000,
       graceMs: options.graceMs ?? 5_000,
       now: Date.now,
+      check: output && outputCheck(output),
       input: hooks.answering(conversation, options.input),
       after(call, signal) {
         const record = records.take(call.callId);
@@ -238,6 +241,7 @@ export function runStarter(parts: AgentParts): RunStarter {
         }
         checkInput(input, before);
         checkLimits({ ...options.limits, ...runOptions.limits }, model);
+        if ((runOptions.output ?? options.output) !== undefined) checkCitations(input, before);
         const tools = toolsIn(conversation);
         checkToolChoice(runOptions.toolChoice ?? options.toolChoice, tools);
         const config = loopConfig(options, runOptions, model, tools);

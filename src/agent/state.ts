@@ -2,10 +2,12 @@ import type { Effect, Json } from '../contracts/index.ts';
 import type { Container } from './container.ts';
 import type { LoopContext } from './context.ts';
 import type { RunEnd, RunUsage, TriedCall } from './events.ts';
+import type { AnswerTools } from './answer-tools.ts';
 import type { EffectiveLimits } from './limits.ts';
 import type { PendingCall } from './reply.ts';
 import { type NoteRole, withNoteRole } from './system-note.ts';
 import type { SiblingRules } from './siblings.ts';
+import type { OutputAttempt } from './structured-output.ts';
 import { emptyTranscript, type ReadyTranscript, type Transcript } from './transcript.ts';
 import { type CostOf, NO_USAGE } from './usage.ts';
 
@@ -35,6 +37,10 @@ export interface LoopConfig {
   readonly siblings?: SiblingRules;
   /** Name of the tool whose call is a question to the user, when there is one. */
   readonly askTool?: string;
+  /** Tools whose call is the answer. */
+  readonly answer?: AnswerTools;
+  /** What the answer is held to: `output_config.format`. It is checked before the run ends. */
+  readonly output?: { readonly format: Json };
   readonly costOf?: CostOf;
   /** Of the harness's own messages to the model. Default `user`. */
   readonly noteRole?: NoteRole;
@@ -61,7 +67,7 @@ interface ParkedCall {
 
 export interface LoopState {
   readonly config: LoopConfig;
-  readonly waitingFor: 'input' | 'model' | 'calls' | 'nothing';
+  readonly waitingFor: 'input' | 'model' | 'calls' | 'check' | 'nothing';
   readonly transcript: Transcript;
   /** In every request of the run, in the order in which they came. */
   readonly tools: readonly LoopTool[];
@@ -95,6 +101,8 @@ export interface LoopState {
   readonly stop: { readonly reason: string; readonly details?: Json } | null;
   /** Where the provider runs its code, once it has. */
   readonly container: Container | null;
+  /** Answers that were checked. */
+  readonly checks: readonly OutputAttempt[];
   readonly question: string | null;
   /** Answers to choose from, that came with the question. */
   readonly options: readonly string[];
@@ -132,6 +140,7 @@ export function initialState(config: LoopConfig, transcript: ReadyTranscript = e
     text: '',
     stop: null,
     container: config.container ?? null,
+    checks: [],
     question: null,
     options: [],
     stopping: null,

@@ -12,6 +12,7 @@ import { limitReached, request } from './request.ts';
 import { onResume } from './resume/resume-step.ts';
 import type { Ending, LoopState, LoopTool } from './state.ts';
 import { judge, nothingToResume } from './stop.ts';
+import { onChecked, toCheck } from './structured-output.ts';
 import { awaitsReply } from './system-note.ts';
 import { addInput, addReply, resumeTurn } from './transcript.ts';
 import { addUsage } from './usage.ts';
@@ -39,6 +40,8 @@ export const step: Step<LoopState> = (state, event) => {
       return onResume(state, event);
     case 'outcome':
       return onOutcome(state, event);
+    case 'checked':
+      return onChecked(state, event);
     case 'limit':
     case 'abort':
       return onStop(state, endingOf(event));
@@ -113,6 +116,7 @@ function onReply(state: LoopState, event: Of<'model'>): Next {
       if (verdict.error !== undefined) {
         return finish(turn, { how: verdict.how, reason: verdict.error.code, message: verdict.error.message });
       }
+      if (verdict.how === 'answered' && config.output !== undefined) return toCheck(turn);
       return finish(turn, { how: verdict.how, reason: event.stopReason, message: '' });
     }
     default:

@@ -98,6 +98,9 @@ export function stepPrinter(
       }
       case 'subagent':
         started(event.agent).onProgress(event.event);
+      case 'checked':
+        for (const { path, message } of event.issues)
+          line(style.yellow(`  answer: ${shown(`${path} ${message}`.trim(), 10)}`));
         return;
       case 'limit':
         line(style.yellow(`  ${printable(event.message)}`));

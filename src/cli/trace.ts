@@ -122,6 +122,13 @@ function showEvent(event: TraceEvent, steps: ReturnType<typeof stepPrinter>, sty
       );
       return;
     }
+    case 'checked': {
+      const { issues, again } = event;
+      const found = Array.isArray(issues) ? issues.length : 0;
+      const next = again === undefined ? '' : ', asked again';
+      io.stdout.write(`${style.dim(`  answer checked: ${counted(found, 'issue')}${next}`)}\n`);
+      return;
+    }
     case 'resume':
       io.stdout.write(`${style.yellow('resumed')} after ${counted(Math.round(event.idleMs / 1000), 'second')}\n`);
       return;

@@ -67,6 +67,16 @@ export type LoopEvent = {
   | { readonly type: 'model'; readonly message: Json; readonly stopReason: string; readonly usage: Json }
   | ({ readonly type: 'intent'; readonly callId: string; readonly name: string; readonly args: Json } & CallOrigin)
   | { readonly type: 'outcome'; readonly callId: string; readonly outcome: Outcome }
+  /**
+   * The answer that ends the turn was checked. `issues`: what is wrong with it, a list; `again`: what the model is told
+   * when it is asked once more; `failed`: nobody asks any more. With neither, the answer stands.
+   */
+  | {
+      readonly type: 'checked';
+      readonly issues: Json;
+      readonly again?: string;
+      readonly failed?: { readonly code: string; readonly message: string; readonly hint?: string };
+    }
   | { readonly type: 'limit' | 'abort' | 'edit'; readonly detail: Json }
 );
 
@@ -75,6 +85,8 @@ export type LoopEffect =
   | ({ readonly type: 'call'; readonly callId: string; readonly name: string; readonly args: RawJson } & CallOrigin)
   /** A call under way is to stop; its outcome still comes. */
   | { readonly type: 'cancel'; readonly callId: string; readonly reason: string }
+  /** Check an answer before the run ends. `attempt`: from 1. */
+  | { readonly type: 'check'; readonly text: string; readonly attempt: number }
   | { readonly type: 'end'; readonly how: string };
 
 /** The loop is a fold. */

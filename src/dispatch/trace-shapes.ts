@@ -25,6 +25,7 @@ const SHAPES: Readonly<Record<TraceEvent['type'], (event: Members) => boolean>> 
     isObject(question) && hasTexts(question, 'callId', 'tool') && question.request !== undefined,
   hook: ({ hook }) => isObject(hook) && hasTexts(hook, 'conversation', 'event', 'hook'),
   call: ({ call }) => isObject(call) && isCall(call),
+  checked: ({ issues }) => Array.isArray(issues),
   limit: ({ detail }) => detail !== undefined,
   abort: ({ detail }) => detail !== undefined,
   edit: ({ detail }) => detail !== undefined,

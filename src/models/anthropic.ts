@@ -138,6 +138,9 @@ function requestBody(id: string, request: Json, options: AnthropicOptions): Json
   const own = options.request?.container;
   // Skills are named anew in every request, also once their container has an id.
   if (isObject(own) && typeof body.container === 'string') body.container = { ...own, id: body.container };
+  const output = options.request?.output_config;
+  // Of the answer's form a request may say a part, and the options another.
+  if (isObject(output) && isObject(body.output_config)) body.output_config = { ...output, ...body.output_config };
   const limit = modelFacts(id)?.maxOutput ?? CAUTIOUS_MAX_TOKENS;
   const allBetas = [...new Set([...(options.betas ?? []), ...arrayOf(betas)])];
   return {

@@ -40,6 +40,7 @@ export { noSuchTool } from './no-such-tool.ts';
 export { normalizeResult } from './normalize-result.ts';
 export { onAbort } from './on-abort.ts';
 export { outcomeToToolResult } from './outcome-result.ts';
+export { type OutputFormat, outputFormat } from './output-format.ts';
 export { type PlannedTool, planThenAct } from './plan-then-act.ts';
 export { cutAt, printable } from './printable.ts';
 export { rawFrom, rawJson } from './raw-json.ts';
@@ -54,8 +55,11 @@ export {
   structured,
   text,
 } from './result-builders.ts';
+export { missingReasons } from './missing-check.ts';
+export { ownInputSchema, ownOutputSchema } from './schema-own.ts';
 export { compileSchema, type SchemaCheck } from './schema-check.ts';
 export { inspectAnySchema, inspectSchema, SCHEMA_CAPS } from './schema-inspect.ts';
 export type { SchemaIssue } from './schema-issues.ts';
-export type { StandardSchemaLike } from './standard-schema.ts';
+export { standardIssues } from './standard-issues.ts';
+export { isStandardSchema, type StandardSchemaLike } from './standard-schema.ts';
 export { WIRE_NAME_LIMIT, wireName, wireServerPart } from './wire-name.ts';

@@ -10,7 +10,7 @@ export interface ResumableJournal extends RunJournal {
   events(): AsyncIterable<TraceEvent> | Iterable<TraceEvent>;
 }
 
-export interface ResumeOptions extends Pick<RunOptions, 'signal' | 'onProgress'> {
+export interface ResumeOptions extends Pick<RunOptions, 'signal' | 'onProgress' | 'output'> {
   /**
    * Asked about each call that isn't known to read and was being made when the run broke off: it may have taken effect.
    * Default, and when it throws: `unknown`.

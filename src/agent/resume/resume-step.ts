@@ -3,6 +3,7 @@ import { rawFrom } from '../../tools/index.ts';
 import { type Next, still } from '../finish.ts';
 import { request } from '../request.ts';
 import type { LoopState } from '../state.ts';
+import { toCheck } from '../structured-output.ts';
 import { limitsOf } from './journal-config.ts';
 
 /** A run that broke off goes on: what is waited for is asked for once more. */
@@ -16,6 +17,7 @@ export function onResume(state: LoopState, event: RunResumed & { readonly at: nu
     }),
   };
   if (now.waitingFor === 'model') return request(now, event.at);
+  if (now.waitingFor === 'check') return toCheck(now);
   if (now.waitingFor !== 'calls') return still(now);
   return {
     state: now,

@@ -80,6 +80,7 @@ export class RunSpans implements RunFollower {
       case 'abort':
         this.#gaveUp(event);
         return;
+      case 'checked':
       case 'resume':
         this.#askedAt = event.at;
         return;
