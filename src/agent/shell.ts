@@ -19,10 +19,10 @@ import type { AfterCall, EndedCall } from './agent-hooks.ts';
 import { createDeltaReader, type DeltaReader } from './deltas.ts';
 import type { RunEvent } from './events.ts';
 import { reached } from './limits.ts';
-import { abandoned, brokeOff, checkFault, modelFault, whyStopped, words } from './shell-faults.ts';
+import { abandoned, brokeOff, modelFault, whyStopped, words } from './shell-faults.ts';
 import type { LoopState, LoopTool } from './state.ts';
 import { step } from './step.ts';
-import type { Checked, OutputCheck } from './structured-output.ts';
+import { checkAnswer, type OutputCheck } from './structured-output.ts';
 
 export interface ShellOptions {
   /** Before the input. */
@@ -77,16 +77,6 @@ interface RunningCall {
   readonly startedAt: number;
   readonly controller: AbortController;
 }
-
-/** For a run that goes on in a program which doesn't hold its answer to anything any more. */
-const UNCHECKED: Checked = {
-  issues: [],
-  failed: {
-    code: 'output_unchecked',
-    message: 'The answer was to be checked, and this program has no check for it.',
-    hint: 'Give the agent the output that the run was begun with.',
-  },
-};
 
 /** `setTimeout` takes no longer time than this. */
 const LONGEST_TIMER = 2 ** 31 - 1;
@@ -337,12 +327,7 @@ export class Shell {
   }
 
   private async check({ text, attempt }: Extract<LoopEffect, { type: 'check' }>): Promise<void> {
-    let checked: Checked;
-    try {
-      checked = (await this.options.check?.(text, attempt)) ?? UNCHECKED;
-    } catch (error) {
-      checked = { issues: [], failed: checkFault(error) };
-    }
+    const checked = await checkAnswer(this.options.check, text, attempt);
     if (this.state.end !== null) return;
     this.options.emit({ type: 'checked', issues: readIssues(checked.issues), retrying: checked.again !== undefined });
     this.feed({ v: 1, at: this.options.now(), type: 'checked', ...checked });

@@ -22,6 +22,7 @@ const sums: OutputOptions['check'] = ({ lines, total }: { lines: number[]; total
   return sum === total ? undefined : { path: '/total', message: `is ${total}, and the lines add up to ${sum}` };
 };
 
+const lastOf = (request: JsonObject | undefined) => (Array.isArray(request?.messages) ? request.messages.at(-1) : null);
 const json = (value: unknown) => JSON.stringify(value);
 
 async function ask(
@@ -49,10 +50,11 @@ describe('a run with an output', () => {
   test('holds the model to the schema in every request, and gives the value', async () => {
     const { result, requests } = await ask([json({ lines: [40, 60], total: 100 })], { schema: INVOICE, check: sums });
     expect(result).toMatchObject({ end: 'answered', output: { value: { lines: [40, 60], total: 100 }, missing: [] } });
-    const { format } = requests[0]?.output_config as { format: JsonObject };
-    expect(format).toMatchObject({ type: 'json_schema', schema: { type: 'object', additionalProperties: false } });
+    expect(requests[0]?.output_config).toMatchObject({
+      format: { type: 'json_schema', schema: { type: 'object', additionalProperties: false } },
+    });
     // What the API doesn't take stands in words, and is checked here.
-    expect(json(format.schema)).toContain('"description":"minimum: 0"');
+    expect(json(requests[0])).toContain('"description":"minimum: 0"');
   });
 
   test('asks again with exactly what was wrong, and keeps every attempt', async () => {
@@ -66,7 +68,7 @@ describe('a run with an output', () => {
       { text: json(wrong), value: wrong, issues: [{ path: '/total', message: 'is 90, and the lines add up to 100' }] },
       { text: json({ ...wrong, total: 100 }), value: { ...wrong, total: 100 }, issues: [] },
     ]);
-    const again = (requests[1]?.messages as JsonObject[]).at(-1);
+    const again = lastOf(requests[1]);
     expect(again).toMatchObject({ role: 'user' });
     expect(json(again)).toContain('/total: is 90, and the lines add up to 100');
     expect(requests[1]?.output_config).toEqual(requests[0]?.output_config);

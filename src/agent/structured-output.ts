@@ -11,6 +11,7 @@ import {
 import { contentBlocks, isObject } from './blocks.ts';
 import { finish, type Next, still } from './finish.ts';
 import { request } from './request.ts';
+import { checkFault } from './shell-faults.ts';
 import type { LoopState } from './state.ts';
 import { addNote } from './transcript.ts';
 
@@ -109,6 +110,26 @@ export function outputCheck({ schema, check, retries = RETRIES }: OutputOptions)
 }
 
 const NO_JSON = 'is no JSON: give one JSON value that fits the schema, and nothing around it';
+
+/** Checks an answer, whatever its check does: what the check is held to may itself be at fault. */
+export async function checkAnswer(check: OutputCheck | undefined, text: string, attempt: number): Promise<Checked> {
+  if (check === undefined) return UNCHECKED;
+  try {
+    return await check(text, attempt);
+  } catch (error) {
+    return { issues: [], failed: checkFault(error) };
+  }
+}
+
+/** For a run that goes on in a program which doesn't hold its answer to anything any more. */
+const UNCHECKED: Checked = {
+  issues: [],
+  failed: {
+    code: 'output_unchecked',
+    message: 'The answer was to be checked, and this program has no check for it.',
+    hint: 'Give the agent the output that the run was begun with.',
+  },
+};
 
 /** The reply ends the turn with an answer: it is checked before the run ends. */
 export function toCheck(state: LoopState): Next {

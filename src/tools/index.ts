@@ -31,10 +31,11 @@ export { functionSource } from './function-source.ts';
 export { harnessNote, isHarnessNote, promptNote, wordsOfPromptNote } from './harness-note.ts';
 export { hostTool, isHostTool } from './host-tool.ts';
 export { isJsonObject, ownMember, pointerSegment, stringMember, toJson } from './json-object.ts';
-export { type Leaf, keyAt, leavesOf, resolvePointer } from './json-pointer.ts';
+export { keyAt, type Leaf, leavesOf, resolvePointer } from './json-pointer.ts';
 export { isLoopback } from './loopback.ts';
 export { makeFolder } from './make-folder.ts';
 export { definitionFromMcp, definitionToMcp, type McpDefinition } from './mcp-definition.ts';
+export { missingReasons } from './missing-check.ts';
 export { EMPTY_RESULT, type ModelContentOptions, modelContent } from './model-content.ts';
 export { noSuchTool } from './no-such-tool.ts';
 export { normalizeResult } from './normalize-result.ts';
@@ -55,11 +56,10 @@ export {
   structured,
   text,
 } from './result-builders.ts';
-export { missingReasons } from './missing-check.ts';
-export { ownInputSchema, ownOutputSchema } from './schema-own.ts';
 export { compileSchema, type SchemaCheck } from './schema-check.ts';
 export { inspectAnySchema, inspectSchema, SCHEMA_CAPS } from './schema-inspect.ts';
 export type { SchemaIssue } from './schema-issues.ts';
+export { ownInputSchema, ownOutputSchema } from './schema-own.ts';
 export { standardIssues } from './standard-issues.ts';
 export { isStandardSchema, type StandardSchemaLike } from './standard-schema.ts';
 export { WIRE_NAME_LIMIT, wireName, wireServerPart } from './wire-name.ts';
