@@ -84,13 +84,12 @@ export interface RunResult {
   readonly parked?: readonly { readonly callId: string; readonly name: string; readonly approval: string }[];
   /** Where the provider ran code, if it did: give it to the next run to find files and variables there again. */
   readonly container?: Container;
+  /** Of a run with `output`: what its answer came to. */
+  readonly output?: RunOutput;
   /**
    * When `end` is `limit`; when the run ended otherwise before it was finished, and calls were made or wanted; and when
    * calls were not allowed or wait for an approval, whatever the end.
    */
-  /** Of a run with `output`: what its answer came to. */
-  readonly output?: RunOutput;
-  /** When `end` is `limit`. */
   readonly handoff?: Handoff;
   /** When `end` is `failed`. `hint` says what to do next. */
   readonly error?: { readonly code: string; readonly message: string; readonly hint?: string };

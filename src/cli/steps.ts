@@ -98,6 +98,7 @@ export function stepPrinter(
       }
       case 'subagent':
         started(event.agent).onProgress(event.event);
+        return;
       case 'checked':
         for (const { path, message } of event.issues)
           line(style.yellow(`  answer: ${shown(`${path} ${message}`.trim(), 10)}`));
