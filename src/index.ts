@@ -34,6 +34,7 @@ export {
   type RunLimits,
   type RunOptions,
   type RunOutput,
+  type RunReport,
   type RunResult,
   type RunUsage,
   replay,

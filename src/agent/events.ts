@@ -1,5 +1,6 @@
 import type { CallOrigin, Decision, Failure, Json, Outcome, RawJson } from '../contracts/index.ts';
 import type { Container } from './container.ts';
+import type { RunReport } from './run-report.ts';
 
 import type { AnswerIssue } from './answer-check.ts';
 import type { RunOutput } from './structured-output.ts';
@@ -75,6 +76,8 @@ export interface RunResult {
   /** Messages API messages of the whole conversation. Always valid: another run can go on from them. */
   readonly messages: Json[];
   readonly usage: RunUsage;
+  /** What each reply cost and why; absent when there was none. Replies of agents that it started are not in it. */
+  readonly report?: RunReport;
   /** Model replies. */
   readonly turns: number;
   /** Calls given to the dispatcher, whatever came of them. */

@@ -23,6 +23,7 @@ export { type Replayed, replay } from './replay.ts';
 export type { UnsureAnswer, UnsureCall } from './resume/open-calls.ts';
 export type { ResumableJournal, ResumeOptions } from './resume/resume-options.ts';
 export type { Run } from './run.ts';
+export type { CacheChange, ReplyCost, RunReport } from './run-report.ts';
 export type { SiblingAct, SiblingRules } from './siblings.ts';
 export type { OutputAttempt, OutputOptions, RunOutput } from './structured-output.ts';
 export type { Subagent, SubagentStart, SubagentTrace } from './subagents/subagent.ts';

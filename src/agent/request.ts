@@ -6,6 +6,7 @@ import { choicePart } from './request-choice.ts';
 import { containerPart } from './request-container.ts';
 import { outputPart } from './request-output.ts';
 import { contextPart } from './request-context.ts';
+import { requestSize } from './request-size.ts';
 import { toolsPart } from './request-tools.ts';
 import { sentMessages } from './sent-messages.ts';
 import type { LoopState } from './state.ts';
@@ -31,7 +32,8 @@ export function request(state: LoopState, at: number): Next {
     ...(config.system !== undefined && { system: config.system }),
     messages: [...sentMessages(now)],
   };
-  return { state: now, effects: [{ type: 'model', request: PARTS.reduce((made, part) => part(now, made), body) }] };
+  const whole = PARTS.reduce((made, part) => part(now, made), body);
+  return { state: { ...now, asked: requestSize(whole) }, effects: [{ type: 'model', request: whole }] };
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Asker, AskReply, Json, LoopEvent, RunBegun } from '../contracts/in
 import { EventStream } from './event-stream.ts';
 import type { RunEvent, RunResult } from './events.ts';
 import { handoff } from './handoff.ts';
+import { runReport } from './run-report.ts';
 import { type RunGoesOn, Shell, type ShellOptions } from './shell.ts';
 import type { LoopState } from './state.ts';
 import { runOutput } from './structured-output.ts';
@@ -129,6 +130,7 @@ function runResult(state: LoopState, conversation: string): RunResult {
   const { end, stop } = state;
   const over = handoff(state);
   if (end === null) throw new Error('The run has not ended.');
+  const report = runReport(state.answered);
   const base: RunResult = {
     end: end.how,
     text: state.question ?? state.text,
@@ -137,6 +139,7 @@ function runResult(state: LoopState, conversation: string): RunResult {
     ...(stop?.details !== undefined && { stopDetails: stop.details }),
     messages: [...state.transcript.messages],
     usage: state.usage,
+    ...(report !== undefined && { report }),
     turns: state.turns,
     calls: state.calls,
     conversation,

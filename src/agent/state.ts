@@ -1,13 +1,15 @@
 import type { Effect, Json } from '../contracts/index.ts';
+import type { AnswerTools } from './answer-tools.ts';
 import type { Container } from './container.ts';
 import type { LoopContext } from './context.ts';
 import type { RunEnd, RunUsage, TriedCall } from './events.ts';
-import type { AnswerTools } from './answer-tools.ts';
 import type { EffectiveLimits } from './limits.ts';
 import type { PendingCall } from './reply.ts';
-import { type NoteRole, withNoteRole } from './system-note.ts';
+import type { RequestSize } from './request-size.ts';
+import type { Answered } from './run-report.ts';
 import type { SiblingRules } from './siblings.ts';
 import type { OutputAttempt } from './structured-output.ts';
+import { type NoteRole, withNoteRole } from './system-note.ts';
 import { emptyTranscript, type ReadyTranscript, type Transcript } from './transcript.ts';
 import { type CostOf, NO_USAGE } from './usage.ts';
 
@@ -82,6 +84,10 @@ export interface LoopState {
   /** Replies in a row that asked to be sent back. */
   readonly pauses: number;
   readonly usage: RunUsage;
+  /** The request that a reply is awaited to; null when none is. */
+  readonly asked: RequestSize | null;
+  /** Replies so far, each with what it cost. */
+  readonly answered: readonly Answered[];
   /** The content of a reply that was cut, while it is asked for again. */
   readonly cut: readonly Json[] | null;
   /** Calls of the last reply that haven't begun, in source order. */
@@ -129,6 +135,8 @@ export function initialState(config: LoopConfig, transcript: ReadyTranscript = e
     calls: 0,
     pauses: 0,
     usage: NO_USAGE,
+    asked: null,
+    answered: [],
     cut: null,
     todo: [],
     running: [],

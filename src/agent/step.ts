@@ -10,6 +10,7 @@ import { endingOf, finish, leave, type Next, still } from './finish.ts';
 import { reached } from './limits.ts';
 import { limitReached, request } from './request.ts';
 import { onResume } from './resume/resume-step.ts';
+import { replyCost } from './run-report.ts';
 import type { Ending, LoopState, LoopTool } from './state.ts';
 import { judge, nothingToResume } from './stop.ts';
 import { onChecked, toCheck } from './structured-output.ts';
@@ -71,15 +72,17 @@ function onReply(state: LoopState, event: Of<'model'>): Next {
   const { config } = state;
   const content = isObject(event.message) ? event.message.content : undefined;
   const usage = addUsage(state.usage, event.usage, config.costOf);
+  const answered = withCost(state, event.usage);
   if (!Array.isArray(content)) {
     const message = 'The model gave no Messages API message: its content is not a list of blocks.';
-    return finish({ ...state, usage }, { how: 'failed', reason: 'model_reply_malformed', message });
+    return finish({ ...state, usage, answered }, { how: 'failed', reason: 'model_reply_malformed', message });
   }
   const transcript = addReply(state.transcript, content);
   const said = textOf(content);
   const heard: LoopState = {
     ...state,
     usage,
+    answered,
     text: said === '' ? state.text : said,
     stop: stopOf(event),
     container: containerAfter(state.container, event.message),
@@ -122,6 +125,11 @@ function onReply(state: LoopState, event: Of<'model'>): Next {
     default:
       return unreachable(verdict);
   }
+}
+
+function withCost({ asked, answered, config }: LoopState, usage: Json): LoopState['answered'] {
+  if (asked === null) return answered;
+  return [...answered, { size: asked, cost: replyCost(answered.at(-1), asked, usage, config.costOf) }];
 }
 
 function stopOf({ message, stopReason }: Of<'model'>): LoopState['stop'] {

@@ -66,6 +66,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       resume: { type: 'boolean', help: 'go on with the run of this ID, or the newest of this folder that broke off' },
       park: { type: 'boolean', help: "leave what would be asked for 'bridle approvals' where nobody can be asked" },
       'park-seconds': { type: 'string', value: 'N', help: 'park, and wait up to N seconds for each answer' },
+      report: { type: 'boolean', help: 'say at the end what each reply cost, and what of it was cached' },
       quiet: { type: 'boolean', help: 'no steps on stderr' },
     },
     examples: [

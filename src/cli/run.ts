@@ -19,6 +19,7 @@ import { flag, numberOption, stringOption } from './parse.ts';
 import { needsContent, personInput } from './person-input.ts';
 import { printJson } from './print-json.ts';
 import { readyMs, requireServers, stillStarting } from './ready.ts';
+import { reportText } from './report-text.ts';
 import { asItWas, runToResume, unsureAsker, wasBegun } from './resume-run.ts';
 import { stateLedger, stateStore } from './state-store.ts';
 import { stepPrinter } from './steps.ts';
@@ -277,6 +278,7 @@ function print(result: RunResult, trace: Trace, parsed: ParsedCommand, io: Comma
     const option = LIMIT_OPTIONS.get(result.handoff?.reason ?? '');
     if (option !== undefined) io.stderr.write(`  On the command line that is ${option}.\n`);
   }
+  if (flag(parsed, 'report')) io.stderr.write(reportText(result));
   if (flag(parsed, 'quiet')) return;
   const { usage, turns, calls } = result;
   const cost = usage.costUsd ? `, $${usage.costUsd.toFixed(4)}` : '';
