@@ -17,6 +17,8 @@ export type { Container } from './container.ts';
 export type { ClearResultsOptions, CompactOptions, ContextOptions } from './context.ts';
 export { createAgent } from './create-agent.ts';
 export type { Handoff, RunEnd, RunEvent, RunResult, RunUsage, TriedCall } from './events.ts';
+export { type Extraction, type ExtractOptions, extract, type RecordType, recordType } from './extract.ts';
+export type { ExtractionAttempt } from './extraction-attempts.ts';
 export { forkMessages } from './fork-messages.ts';
 export type { RunLimits } from './limits.ts';
 export { type Replayed, replay } from './replay.ts';
