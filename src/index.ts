@@ -318,6 +318,9 @@ export {
   type ToolFailureOptions,
   type ToolOptions,
   type ToolSchema,
+  type ToolsetMember,
+  type ToolsetOptions,
   type Trashed,
   text,
+  toolsetSource,
 } from './tools/index.ts';

@@ -32,9 +32,11 @@ export function checkNames(tools: readonly ToolDefinition[], reserved: readonly 
 }
 
 export function checkToolChoice(choice: ToolChoice | undefined, tools: readonly LoopTool[]): void {
-  if (choice?.type !== 'tool' || tools.some((tool) => tool.name === choice.name)) return;
+  // The API takes no choice of a toolset, or of a member of one.
+  const nameable = tools.filter(({ toolset }) => toolset === undefined);
+  if (choice?.type !== 'tool' || nameable.some((tool) => tool.name === choice.name)) return;
   throw new BridleError('tool_choice_unknown', `toolChoice names "${choice.name}", which this agent doesn't have.`, {
-    hint: `Name one of: ${tools.map((tool) => tool.name).join(', ') || '(it has no tools)'}.`,
+    hint: `Name one of: ${nameable.map((tool) => tool.name).join(', ') || '(it has no tools)'}.`,
   });
 }
 

@@ -11,10 +11,18 @@ import { finish, leave, type Next, still } from './finish.ts';
 import { reached } from './limits.ts';
 import { invalidInput, type PendingCall } from './reply.ts';
 import { request } from './request.ts';
-import { askedResult, emptyQuestionResult, invalidInputResult, notRunResult, toolsetResult } from './results.ts';
+import {
+  askedResult,
+  emptyQuestionResult,
+  invalidInputResult,
+  notRunResult,
+  strayMemberResult,
+  toolsetResult,
+} from './results.ts';
 import { siblingReason, type Trouble, troubleOf } from './siblings.ts';
 import type { Ending, LoopState, LoopTool } from './state.ts';
 import { summary } from './summary.ts';
+import { isStray, memberTool, notExecutedResult } from './toolsets.ts';
 import { answerCall, unanswered } from './transcript.ts';
 import { addStarted } from './usage.ts';
 
@@ -24,13 +32,20 @@ export function beginCalls(state: LoopState, at: number): Next {
   let why: string | null = null;
   const todo: PendingCall[] = [];
   const left: PendingCall[] = [];
-  for (const call of unanswered(state.transcript)) {
-    const refusal = refusalOf(call, state.config.askTool);
+  /** Toolsets of which a member can't run: those after it don't either. */
+  const stopped = new Set<string>();
+  for (const meant of unanswered(state.transcript)) {
+    const member = meant.toolset === undefined ? undefined : memberTool(state.tools, meant);
+    // From here on a member goes by the name that rules and records know.
+    const call = member === undefined ? meant : { ...meant, name: member.name };
+    const refusal = refusalOf(state, call, member);
     if (why !== null) now = skipped(now, call, why);
+    else if (call.toolset !== undefined && stopped.has(call.toolset)) now = notExecuted(now, call);
     else if (refusal !== null) {
       now = refused(now, call, refusal);
+      if (call.toolset !== undefined) stopped.add(call.toolset);
       if (actOn(state, 'failed') !== 'go_on') why = siblingReason(call, 'failed');
-    } else if (call.name === state.config.askTool) now = onQuestion(now, call);
+    } else if (call.toolset === undefined && call.name === state.config.askTool) now = onQuestion(now, call);
     else if (state.calls + todo.length < state.config.limits.toolCalls) todo.push(call);
     else left.push(call);
   }
@@ -42,11 +57,12 @@ export function beginCalls(state: LoopState, at: number): Next {
 }
 
 /** The answer to a call that can't be given to anybody, or null. */
-function refusalOf(call: PendingCall, askTool: string | undefined): JsonObject | null {
+function refusalOf(state: LoopState, call: PendingCall, member: LoopTool | undefined): JsonObject | null {
   const badInput = invalidInput(call.input);
   if (badInput !== null) return invalidInputResult(call, badInput);
-  if (call.toolset !== undefined) return toolsetResult(call);
-  return call.name === askTool && askedOf(call.input) === null ? emptyQuestionResult(call) : null;
+  if (call.toolset !== undefined) return member === undefined ? toolsetResult(call) : null;
+  if (isStray(state.tools, call)) return strayMemberResult(call);
+  return call.name === state.config.askTool && askedOf(call.input) === null ? emptyQuestionResult(call) : null;
 }
 
 function actOn({ config }: LoopState, trouble: Trouble) {
@@ -67,7 +83,8 @@ function goOn(state: LoopState, at: number): Next {
   if (state.running.length > 0) return still(state);
   const [first] = state.todo;
   if (first === undefined) return afterCalls(state, at);
-  const together = (call: PendingCall) => state.tools.some((tool) => tool.name === call.name && isSideBySide(tool));
+  const together = (call: PendingCall) =>
+    call.toolset === undefined && state.tools.some((tool) => tool.name === call.name && isSideBySide(tool));
   let many = 1;
   if (together(first)) {
     const other = state.todo.findIndex((call) => !together(call));
@@ -112,6 +129,9 @@ export function onOutcome(state: LoopState, event: Extract<LoopEvent, { readonly
   }
   now = isFailure(outcome) ? countFailure(now, call) : forgetFailures(now, call);
   const trouble = troubleOf(outcome);
+  if (call.toolset !== undefined && (trouble !== null || outcome.kind === 'cancelled')) {
+    now = dropMembers(now, call.toolset);
+  }
   const act = trouble === null ? 'go_on' : actOn(state, trouble);
   if (trouble === null || act === 'go_on') return goOn(now, event.at);
   const why = siblingReason(call, trouble);
@@ -125,6 +145,18 @@ export function onOutcome(state: LoopState, event: Extract<LoopEvent, { readonly
 function skipped(state: LoopState, call: PendingCall, why: string): LoopState {
   const result = notRunResult(call, why, 'Call it again if it is still wanted.');
   return answered(state, call, result, { outcome: 'not_run', detail: why });
+}
+
+/** What would have acted on what the member that went wrong was to bring about. */
+function dropMembers(state: LoopState, toolset: string): LoopState {
+  const dropped = state.todo.filter((call) => call.toolset === toolset);
+  const todo = state.todo.filter((call) => call.toolset !== toolset);
+  return dropped.reduce(notExecuted, { ...state, todo });
+}
+
+function notExecuted(state: LoopState, call: PendingCall): LoopState {
+  const why = 'an earlier action of the same toolset failed';
+  return answered(state, call, notExecutedResult(call), { outcome: 'not_run', detail: why });
 }
 
 /** Once a reply, however often it holds the call: only a model that saw it fail repeats it. */
@@ -188,5 +220,6 @@ function answered(
 ): LoopState {
   if (state.transcript.state !== 'open') return state;
   const tried: TriedCall = { callId: call.id, name: call.name, args: call.input, ...told };
-  return { ...state, transcript: answerCall(state.transcript, call.id, result), tried: [...state.tried, tried] };
+  const echoed = call.toolset === undefined ? result : { ...result, toolset_name: call.toolset };
+  return { ...state, transcript: answerCall(state.transcript, call.id, echoed), tried: [...state.tried, tried] };
 }

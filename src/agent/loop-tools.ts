@@ -9,12 +9,15 @@ export function cachedLoopTool(): (tool: ToolDefinition) => LoopTool {
   return (tool) => {
     const known = made.get(tool);
     if (known !== undefined) return known;
-    const sideBySide = tool.hints?.sideBySide;
+    const { sideBySide, toolset } = tool.hints ?? {};
     const fresh: LoopTool = {
       name: tool.ref.name,
-      entry: toApiTool(tool),
+      entry: toolset?.entry ?? toApiTool(tool),
       effect: tool.effect,
       ...(sideBySide !== undefined && { sideBySide }),
+      ...(toolset !== undefined && {
+        toolset: { name: toolset.name, member: toolset.member, members: [...toolset.members] },
+      }),
     };
     made.set(tool, fresh);
     return fresh;

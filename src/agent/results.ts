@@ -31,10 +31,16 @@ export function invalidInputResult(call: PendingCall, text: string): JsonObject 
   return { ...result, content: JSON.stringify({ INVALID_JSON: text.slice(0, 2_000), ...parse(result) }) };
 }
 
-/** For a member of a provider-defined toolset. */
+/** For a member of a provider-defined toolset that isn't offered. */
 export function toolsetResult(call: PendingCall): JsonObject {
   const message = `This call was not run: actions of the toolset "${call.toolset ?? ''}" are not supported here.`;
   return unrun(call, 'permission', false, message);
+}
+
+/** For one that is called as if it were a tool of its own. */
+export function strayMemberResult(call: PendingCall): JsonObject {
+  const message = `This call was not run: no tool has the name ${JSON.stringify(call.name)}. Call the toolset's own action.`;
+  return unrun(call, 'validation', false, message);
 }
 
 /** For a question to the user, when the run ends with it. */

@@ -10,6 +10,7 @@ import type { Answered } from './run-report.ts';
 import type { SiblingRules } from './siblings.ts';
 import type { OutputAttempt } from './structured-output.ts';
 import { type NoteRole, withNoteRole } from './system-note.ts';
+import type { MemberOf } from './toolsets.ts';
 import { emptyTranscript, type ReadyTranscript, type Transcript } from './transcript.ts';
 import { type CostOf, NO_USAGE } from './usage.ts';
 
@@ -21,6 +22,8 @@ export interface LoopTool {
   readonly effect: Effect;
   /** Whether calls of it may run beside others that may; default: those of a tool that only reads. */
   readonly sideBySide?: boolean;
+  /** It is a member of a toolset: `entry` is the toolset's, and calls name the pair. */
+  readonly toolset?: MemberOf;
 }
 
 /** What is fixed for a run. */

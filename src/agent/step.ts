@@ -16,6 +16,7 @@ import { judge, nothingToResume } from './stop.ts';
 import { onChecked, toCheck } from './structured-output.ts';
 import { awaitsReply } from './system-note.ts';
 import { addInput, addReply, resumeTurn } from './transcript.ts';
+import type { MemberOf } from './toolsets.ts';
 import { addUsage } from './usage.ts';
 
 type Of<T extends LoopEvent['type']> = Extract<LoopEvent, { readonly type: T }>;
@@ -167,7 +168,8 @@ function readTool(value: Json): LoopTool[] {
   if (!isObject(value) || typeof value.name !== 'string' || value.entry === undefined) return [];
   const effect = value.effect === 'read' || value.effect === 'idempotent' ? value.effect : 'write';
   const sideBySide = typeof value.sideBySide === 'boolean' ? { sideBySide: value.sideBySide } : {};
-  return [{ name: value.name, entry: value.entry, effect, ...sideBySide }];
+  const toolset = isObject(value.toolset) ? { toolset: value.toolset as unknown as MemberOf } : {};
+  return [{ name: value.name, entry: value.entry, effect, ...sideBySide, ...toolset }];
 }
 
 /** A reply may say outside its text that it is a question: `bridle: {asked: true}` beside the Messages API's fields. */

@@ -41,6 +41,16 @@ export interface ModelHints {
   readonly eagerInputStreaming?: boolean;
   /** For the loop: whether its calls may run beside others of a reply. Default: those of a tool that only reads. */
   readonly sideBySide?: boolean;
+  /**
+   * It is a member of a toolset that the provider defines: a request holds the toolset's `entry` and no definition, and a
+   * call names the pair of `name` and `member`. `members`: all that the toolset has.
+   */
+  readonly toolset?: {
+    readonly name: string;
+    readonly member: string;
+    readonly entry: JsonObject;
+    readonly members: readonly string[];
+  };
 }
 
 export interface ToolDefinition {

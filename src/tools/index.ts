@@ -62,4 +62,5 @@ export type { SchemaIssue } from './schema-issues.ts';
 export { ownInputSchema, ownOutputSchema } from './schema-own.ts';
 export { standardIssues } from './standard-issues.ts';
 export { isStandardSchema, type StandardSchemaLike } from './standard-schema.ts';
+export { type ToolsetMember, type ToolsetOptions, toolsetSource } from './toolset.ts';
 export { WIRE_NAME_LIMIT, wireName, wireServerPart } from './wire-name.ts';
