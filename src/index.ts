@@ -29,6 +29,7 @@ export {
   type OutputAttempt,
   type OutputOptions,
   type RecordType,
+  type ProviderTool,
   type Replayed,
   type ResumableJournal,
   type ResumeOptions,

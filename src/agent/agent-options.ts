@@ -16,17 +16,18 @@ import type {
 import type { DispatcherOptions } from '../dispatch/index.ts';
 import type { Hook, HookSet, Mode, Permissions } from '../policy/index.ts';
 import type { functionSource } from '../tools/index.ts';
+import type { AnswerTools } from './answer-tools.ts';
 import type { Container } from './container.ts';
 import type { ContextOptions } from './context.ts';
 import type { RunEvent } from './events.ts';
 import type { RunLimits } from './limits.ts';
+import type { ProviderTool } from './provider-tools.ts';
 import type { ResumableJournal, ResumeOptions } from './resume/resume-options.ts';
 import type { Run } from './run.ts';
-import type { AnswerTools } from './answer-tools.ts';
-import type { OutputOptions } from './structured-output.ts';
-import type { NoteRole } from './system-note.ts';
 import type { SiblingAct, SiblingRules } from './siblings.ts';
+import type { OutputOptions } from './structured-output.ts';
 import type { Subagent, SubagentTrace } from './subagents/subagent.ts';
+import type { NoteRole } from './system-note.ts';
 
 /** Where a run is written down as it happens: a `Trace` is one. */
 export interface RunJournal extends Recorder {
@@ -62,6 +63,11 @@ export interface AgentOptions {
    * with the fields of Claude Code's hooks. They can only tighten what the rules say.
    */
   readonly hooks?: readonly Hook[] | HookSet;
+  /**
+   * Tools that the model's provider runs by itself, as the Messages API has them. Decided when the agent is made, by their
+   * names: nothing stands between them and the model later.
+   */
+  readonly providerTools?: readonly ProviderTool[];
   /** Agents that this one may start, each by calling `start_NAME`. Their own calls are decided as this one's are. */
   readonly subagents?: readonly Subagent[];
   /** Where the run of one of them is written down. Default: its calls are recorded, and its run is not. */
@@ -210,7 +216,7 @@ export interface Agent {
   endSession(conversation: string, reason: 'clear' | 'exit' | 'other'): Promise<void>;
   /** The tools that this agent may see. */
   tools(): readonly ToolDefinition[];
-  /** What is odd about how the agent was set up, such as one of its `subagents` that has no tools. */
+  /** What is odd about how the agent was set up, such as one of its `subagents` that has no tools, or one of its `providerTools` that was left out. */
   warnings(): readonly Reason[];
   /** Aborts the runs under way and waits for them. Sources and models stay open: they are the caller's. */
   close(): Promise<void>;

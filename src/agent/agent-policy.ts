@@ -1,4 +1,5 @@
-import type { Decision, Policy, Reason, ToolDefinition } from '../contracts/index.ts';
+import type { Asker, Decision, Policy, Reason, ToolDefinition } from '../contracts/index.ts';
+import { refuseAsker } from '../dispatch/index.ts';
 import { compilePolicy } from '../policy/index.ts';
 import { BridleError } from '../tools/index.ts';
 import type { AgentOptions } from './agent-options.ts';
@@ -43,4 +44,12 @@ function allowingOwn(policy: Policy, reader: ToolDefinition): Policy {
     view: (who, tool) => loosen(tool, policy.view(who, tool)),
     decide: async (who, tool, call) => loosen(tool, await policy.decide(who, tool, call)),
   };
+}
+
+const HOW_TO_ALLOW =
+  "pass permissions: { allow: ['{rule}'] } to createAgent, or give it an asker that can put the question to a person";
+
+/** Who is asked: without anybody, whoever reads the refusal is told how to allow it. */
+export function askerOf({ asker }: Pick<AgentOptions, 'asker'>): Asker {
+  return asker ?? refuseAsker(HOW_TO_ALLOW);
 }

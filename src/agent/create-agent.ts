@@ -9,15 +9,16 @@ import { functionSource } from '../tools/index.ts';
 import { checkLimits } from './agent-checks.ts';
 import { agentHooks, hookSetOf } from './agent-hooks.ts';
 import type { Agent, AgentOptions, RunOptions } from './agent-options.ts';
-import { agentPolicy } from './agent-policy.ts';
+import { agentPolicy, askerOf } from './agent-policy.ts';
 import { loopContext } from './context.ts';
 import { conversationOf } from './conversation.ts';
 import { deferredRun } from './deferred-run.ts';
 import { hookListeners } from './hook-listeners.ts';
 import { readerTool } from './loop-tools.ts';
-import { failedRun, type Run } from './run.ts';
+import { providerTools } from './provider-tools.ts';
 import type { ResumableJournal, ResumeOptions } from './resume/resume-options.ts';
 import { openSegment } from './resume/run-segment.ts';
+import { failedRun, type Run } from './run.ts';
 import { errorOf, runStarter } from './start-of-run.ts';
 import { readySubagents, subagentWarnings } from './subagents/subagent.ts';
 import { subagentsOf } from './subagents/subagents.ts';
@@ -30,7 +31,8 @@ import { subagentsOf } from './subagents/subagents.ts';
  * const { end, text } = await agent.run('Look up ticket 7.').result;
  *
  * @throws BridleError `model_unknown` and the other codes of `resolveModel`; `permissions_invalid`, `limits_invalid`,
- *   `tool_name_taken`, `tool_choice_unknown`, `siblings_invalid`, `cost_unknown`, `context_invalid`, `subagent_invalid`
+ *   `tool_name_taken`, `tool_choice_unknown`, `siblings_invalid`, `cost_unknown`, `context_invalid`, `subagent_invalid`,
+ *   `provider_tool_invalid`
  */
 export async function createAgent(options: AgentOptions): Promise<Agent> {
   const model = typeof options.model === 'string' ? await resolveModel(options.model) : options.model;
@@ -50,6 +52,8 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
   const hooks = agentHooks({ hooks: hookSet, who, listeners });
   const basePolicy = await agentPolicy(options, reader.tool);
   const policy = withHooks(basePolicy, hooks.guards);
+  const asker = askerOf(options);
+  const provided = await providerTools(options.providerTools ?? [], { model, who, policy, asker });
   const agents = await readySubagents(options.subagents ?? [], { name: who.agent, model, limits: options.limits });
   const subagents = agents.length > 0 ? subagentsOf(agents, () => works) : undefined;
   const own = options.tools === undefined ? [] : [functionSource(options.tools)];
@@ -64,7 +68,7 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
   let isClosed = false;
   const parts = { options, model, who, policy, catalog, hooks, reader, results, idempotency };
   const works = { parts: { ...parts, basePolicy, hookSet, listeners }, isClosed: () => isClosed, start: runStarter };
-  const starter = runStarter({ ...parts, ...(subagents && { subagents }), isClosed: () => isClosed });
+  const starter = runStarter({ ...parts, provided, ...(subagents && { subagents }), isClosed: () => isClosed });
 
   /** Hooks on the input first, where there are any: a run without them starts at once. */
   const hooked = async (input: string | Json[], runOptions: RunOptions, conversation: string): Promise<Run> => {
@@ -125,7 +129,7 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
     },
     conversation: (start = {}) => conversationOf(run, start.id ?? randomUUID(), start.messages ?? []),
     tools: () => catalog.list(who),
-    warnings: () => subagentWarnings(agents, catalog.list(who)),
+    warnings: () => [...provided.warnings, ...subagentWarnings(agents, catalog.list(who))],
     endSession: (conversation, reason) => hooks.end(conversation, reason),
     async close() {
       isClosed = true;

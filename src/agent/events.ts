@@ -1,8 +1,7 @@
 import type { CallOrigin, Decision, Failure, Json, Outcome, RawJson } from '../contracts/index.ts';
+import type { AnswerIssue } from './answer-check.ts';
 import type { Container } from './container.ts';
 import type { RunReport } from './run-report.ts';
-
-import type { AnswerIssue } from './answer-check.ts';
 import type { RunOutput } from './structured-output.ts';
 
 /**
@@ -158,6 +157,14 @@ export type RunEvent =
       readonly name: string;
       readonly outcome: Outcome;
       readonly ms: number;
+    }
+  /** The model's provider ran a tool by itself; its result stands in the same reply. `server`: of its own MCP connector. */
+  | {
+      readonly type: 'provider_call';
+      readonly id: string;
+      readonly name: string;
+      readonly server?: string;
+      readonly input: Json;
     }
   /** Of an agent that the call started: its events, all but the pieces of its replies. */
   | {

@@ -21,6 +21,7 @@ export { type Extraction, type ExtractOptions, extract, type RecordType, recordT
 export type { ExtractionAttempt } from './extraction-attempts.ts';
 export { forkMessages } from './fork-messages.ts';
 export type { RunLimits } from './limits.ts';
+export type { ProviderTool } from './provider-tools.ts';
 export { type Replayed, replay } from './replay.ts';
 export type { UnsureAnswer, UnsureCall } from './resume/open-calls.ts';
 export type { ResumableJournal, ResumeOptions } from './resume/resume-options.ts';

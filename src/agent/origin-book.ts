@@ -21,8 +21,8 @@ import {
 import { declaredKeys, freeKeysOf } from './argument-keys.ts';
 import { ASK_USER } from './ask-user.ts';
 import { contentBlocks, isBlock, isObject } from './blocks.ts';
-import { isStartTool } from './subagents/start-tool.ts';
 import { type SourceText, sourceText, textHolds } from './source-text.ts';
+import { isStartTool } from './subagents/start-tool.ts';
 
 /** Most leaves of one call that are looked up, and most characters that one call's look-ups go through. */
 const MOST_LEAVES = 500;

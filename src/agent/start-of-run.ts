@@ -10,29 +10,32 @@ import type {
   Policy,
   RunBegun,
 } from '../contracts/index.ts';
-import { allRecorders, createDispatcher, type createResultStore, refuseAsker } from '../dispatch/index.ts';
+import { allRecorders, createDispatcher, type createResultStore } from '../dispatch/index.ts';
+import { providerUses } from '../policy/index.ts';
 import { BridleError, isBridleError } from '../tools/index.ts';
 import { checkInput, checkLimits, checkNames, checkToolChoice } from './agent-checks.ts';
 import type { AgentHooks } from './agent-hooks.ts';
 import type { AgentOptions, RunJournal, RunOptions } from './agent-options.ts';
+import { askerOf } from './agent-policy.ts';
 import { ASK_USER, askUserTool } from './ask-user.ts';
 import { callRecords } from './call-records.ts';
 import type { RunEvent, RunResult } from './events.ts';
 import { loopConfig } from './loop-config.ts';
 import { cachedLoopTool } from './loop-tools.ts';
 import { OriginBook, tracingDispatcher } from './origin-book.ts';
-import { readinessNews, type Told, visibleSources } from './readiness.ts';
+import type { ProviderTools } from './provider-tools.ts';
 import { readMessages } from './read-messages.ts';
-import { failedRun, type Run, startRun } from './run.ts';
+import { readinessNews, type Told, visibleSources } from './readiness.ts';
 import { rememberEnd, runBegun } from './resume/journal-begin.ts';
 import { messagesBefore, openRun, outcomesOf } from './resume/open-run.ts';
 import { checkModel, type ResumeOptions } from './resume/resume-options.ts';
 import type { RunSegment } from './resume/run-segment.ts';
 import { keepCut, settleCalls, shaped } from './resume/settle-calls.ts';
+import { failedRun, type Run, startRun } from './run.ts';
 import type { RunGoesOn } from './shell.ts';
 import { siblingRules } from './siblings.ts';
-import { checkCitations, outputCheck } from './structured-output.ts';
 import { initialState, type LoopState, type LoopTool } from './state.ts';
+import { checkCitations, outputCheck } from './structured-output.ts';
 import { SharedBudget } from './subagents/shared-budget.ts';
 import type { Subagents } from './subagents/subagents.ts';
 
@@ -49,6 +52,8 @@ export interface AgentParts {
   readonly results: ReturnType<typeof createResultStore>;
   readonly idempotency: IdempotencyLedger;
   readonly subagents?: Subagents;
+  /** Tools that the model's provider runs. */
+  readonly provided?: ProviderTools;
   /** What is known of the conversation already. Default: what its messages say. */
   book?(): OriginBook;
   isClosed(): boolean;
@@ -79,9 +84,6 @@ interface Launch {
   readonly outcomes?: Iterable<{ readonly callId: string; readonly name: string; readonly outcome: Outcome }>;
 }
 
-const HOW_TO_ALLOW =
-  "pass permissions: { allow: ['{rule}'] } to createAgent, or give it an asker that can put the question to a person";
-
 /** How long a call's end waits for a list of tools that the call changed, in milliseconds. */
 const SETTLE_MS = 5_000;
 
@@ -92,10 +94,13 @@ const SETTLE_MS = 5_000;
  */
 export function runStarter(parts: AgentParts): RunStarter {
   const { options, model, who, policy, catalog, hooks, reader, results, idempotency } = parts;
-  const reserved = [reader.tool.ref.name, ...(options.askUser === true ? [ASK_USER] : [])];
+  const provided = () => parts.provided?.list() ?? [];
+  const ours = [reader.tool.ref.name, ...(options.askUser === true ? [ASK_USER] : [])];
+  const reserved = [...ours, ...provided().map(({ name }) => name)];
   checkNames(catalog.list(who), reserved);
   const loopTool = cachedLoopTool();
   const listed = (): LoopTool[] => [
+    ...provided(),
     // One that comes later under a name of ours is left out: nobody is there any more to be told.
     ...catalog
       .list(who)
@@ -125,7 +130,7 @@ export function runStarter(parts: AgentParts): RunStarter {
     read: (owner, handle) => results.read(owner, handle),
   };
   const find = (name: string) => catalog.find(name) ?? (name === reader.tool.ref.name ? reader : undefined);
-  const asker = options.asker ?? refuseAsker(HOW_TO_ALLOW);
+  const asker = askerOf(options);
 
   const checkOpen = () => {
     if (!parts.isClosed()) return;
@@ -158,6 +163,7 @@ export function runStarter(parts: AgentParts): RunStarter {
     const { limits, costOf } = state.config;
     const budget = new SharedBudget(limits, state.usage, costOf);
     const started = parts.subagents?.during({ conversation, book, budget });
+    let tell: (event: RunEvent) => void = () => {};
     return startRun({
       state,
       model,
@@ -193,7 +199,10 @@ export function runStarter(parts: AgentParts): RunStarter {
       },
       settled: () => catalog.settle(SETTLE_MS),
       notes,
-      ...(started && { listen: started.listen }),
+      listen: (emit) => {
+        tell = emit;
+        started?.listen(emit);
+      },
       news: () => {
         const note = newsOf(conversation);
         const version = `${catalog.version} ${cutIn.has(conversation)}`;
@@ -211,7 +220,10 @@ export function runStarter(parts: AgentParts): RunStarter {
       onEvent: (event) => {
         budget.event(event);
         // Before its calls are given out: what the provider read stands in the same reply.
-        if (event.type === 'model') book.addReply(event.message);
+        if (event.type === 'model') {
+          book.addReply(event.message);
+          for (const use of providerUses(event.message)) tell({ type: 'provider_call', ...use });
+        }
         follower?.event(event);
         trace?.event(event);
       },

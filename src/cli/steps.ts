@@ -96,6 +96,11 @@ export function stepPrinter(
         if (said) line(style.dim(`  … ${shown(said, 4)}`));
         return;
       }
+      case 'provider_call':
+        line(
+          `${callLine(printable(event.name), JSON.stringify(event.input), event.id)} ${style.dim('by its provider')}`,
+        );
+        return;
       case 'subagent':
         started(event.agent).onProgress(event.event);
         return;

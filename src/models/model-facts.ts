@@ -24,6 +24,8 @@ export interface ModelFacts {
   readonly maxOutput: number;
   /** Takes messages of the role `system` in the middle of a conversation (Opus 4.8 and later, not Sonnet 5). */
   readonly systemMessages?: boolean;
+  /** False: its tools can't be called by code of the provider's container ("Programmatic tool calling", models). */
+  readonly programmatic?: boolean;
 }
 
 /** Cache writes cost 1.25 (5 minutes) and 2 times (1 hour) the input price on every model. */
@@ -58,8 +60,8 @@ const FACTS: ReadonlyMap<string, ModelFacts> = new Map([
       systemMessages: true,
     },
   ],
-  ['claude-haiku-4-5', { price: price(1, 5, 0.1), maxOutput: 64_000 }],
-  ['claude-3-5-haiku', { price: price(0.8, 4, 0.08), maxOutput: 8_192 }],
+  ['claude-haiku-4-5', { price: price(1, 5, 0.1), maxOutput: 64_000, programmatic: false }],
+  ['claude-3-5-haiku', { price: price(0.8, 4, 0.08), maxOutput: 8_192, programmatic: false }],
 ]);
 
 /**

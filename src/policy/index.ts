@@ -40,6 +40,7 @@ export {
   auditHeads,
   auditRecorder,
   auditWriter,
+  providerUses,
   pruneAudit,
   readAudit,
   readHeads,
@@ -67,8 +68,6 @@ export {
 } from './hooks/index.ts';
 export type { ConditionalRule, Permissions, PolicyLayer, RuleEntry, RuleKind } from './layer.ts';
 export { MODES, type Mode } from './mode.ts';
-export { restrict, restrictionProblems, restrictionUnused } from './restrict.ts';
-export { ruleFor } from './rule-set.ts';
 export {
   definitionDiff,
   type LockDifference,
@@ -87,6 +86,8 @@ export {
   type ServerToLock,
   withPins,
 } from './pins/index.ts';
+export { restrict, restrictionProblems, restrictionUnused } from './restrict.ts';
+export { ruleFor } from './rule-set.ts';
 export {
   type ApplyOptions,
   type ArgumentOptions,

@@ -16,8 +16,8 @@ import type {
 import { allRecorders } from '../../dispatch/index.ts';
 import { costOf } from '../../models/index.ts';
 import { withHooks, withViews } from '../../policy/index.ts';
-import type { AgentOptions, RunJournal, RunOptions } from '../agent-options.ts';
 import { agentHooks } from '../agent-hooks.ts';
+import type { AgentOptions, RunJournal, RunOptions } from '../agent-options.ts';
 import type { RunEvent, RunResult } from '../events.ts';
 import type { HookListeners } from '../hook-listeners.ts';
 import type { OriginBook } from '../origin-book.ts';
@@ -27,8 +27,8 @@ import { addStarted } from '../usage.ts';
 import { effectsOfRun } from './effects-of-run.ts';
 import type { SharedBudget } from './shared-budget.ts';
 import { isTransient, startedEnd } from './started-end.ts';
-import { subagentPolicy } from './subagent-policy.ts';
 import type { ReadySubagent } from './subagent.ts';
+import { subagentPolicy } from './subagent-policy.ts';
 
 /** The run that starts others, as far as they share it. */
 export interface StartingRun {

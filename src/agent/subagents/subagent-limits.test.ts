@@ -5,8 +5,8 @@ import { scriptedModel } from '../../testing/index.ts';
 import { BridleError, defineTool, ToolFailure } from '../../tools/index.ts';
 import type { AgentOptions } from '../agent-options.ts';
 import { createAgent } from '../create-agent.ts';
-import { gate, resultsOf } from '../fixtures.ts';
 import type { RunResult } from '../events.ts';
+import { gate, resultsOf } from '../fixtures.ts';
 import type { Subagent } from './subagent.ts';
 
 const getPage = defineTool(

@@ -12,6 +12,7 @@ export {
   auditWriter,
 } from './audit-recorder.ts';
 export { type AuditHeads, auditHeads, readHeads } from './heads.ts';
+export { providerUses } from './provider-uses.ts';
 export { type Pruned, type PruneReport, pruneAudit } from './prune-audit.ts';
 export { type AuditFilter, type AuditRow, readAudit } from './read-audit.ts';
 export { type AuditProblem, type AuditVerification, type VerifiedWriter, verifyAudit } from './verify-audit.ts';
