@@ -66,7 +66,7 @@ describe('bad usage ends with status 2, a message, and the way on', () => {
   test.each([
     [['rnu'], "There is no command 'rnu'. Did you mean 'run'?"],
     [['--verison'], "There is no option '--verison'"],
-    [['run'], `'bridle run' needs "task".`],
+    [['run'], 'There is no task.'],
     [['run', 'a', 'b'], "'bridle run' takes one argument, and there are 2. Put the task in quotes."],
     [['tools', 'list', 'a'], "'bridle tools' takes one argument, and there are 2."],
     [['demo', 'a'], "'bridle demo' takes no argument, and there is 1."],
@@ -85,7 +85,7 @@ describe('bad usage ends with status 2, a message, and the way on', () => {
     [['run', 'a', '--mcp-config', 'missing.json'], 'missing.json'],
     [['run', 'a', '--model', 'gpt'], 'There is no model "gpt"'],
     [['run', 'a', '--model', 'openai:x@localhost:11434/v1'], 'What follows @'],
-    [['run', ' '], 'The task is empty.'],
+    [['run', ' '], 'There is no task.'],
     [['run', 'a', '--model', 'openai:x@http://127.0.0.1:1/v1', '--max-cost', '1'], 'no price is known'],
     [['tools', 'show'], "There is no 'bridle tools show'."],
     [['trace', 'shwo'], "There is no 'bridle trace shwo'."],

@@ -95,7 +95,7 @@ describe('rules that are objects', () => {
   const rows: readonly [rule: Json, isSound: boolean][] = [
     [{ tool: 'mcp__a__b' }, true],
     [{ tool: 'mcp__a__b', when: { 'args:/x': { '<=': '5.00' } }, reason: 'r' }, true],
-    [{ tool: 'mcp__a__b', when: { any: [{ agent: 'x' }, { not: { label: ['a', 'b'] } }] } }, true],
+    [{ tool: 'mcp__a__b', when: { any: [{ agent: 'x' }, { not: { label: ['unknown', 'server:b'] } }] } }, true],
     [{ tool: 'mcp__a__b', when: { time: { hours: '09:00-17:00', weekdays: ['mon'], zone: 'UTC' } } }, true],
     [{ tool: 'mcp__a__b', when: { 'origin:/to': ['user', 'result:crm'], 'args:': { exists: true } } }, true],
     [{ tool: 'mcp__a__b', when: { 'args:/x': { inside: ['a', 'b'], not: { matches: 'x.*' } } } }, true],
