@@ -5,7 +5,7 @@
 import type { Json, Model, Reason } from '../contracts/index.ts';
 import type { InputOf, ToolSchema } from '../tools/index.ts';
 import { BridleError } from '../tools/index.ts';
-import type { AgentOptions, RunOptions } from './agent-options.ts';
+import type { AgentOptions, RunOptions, ToolChoice } from './agent-options.ts';
 import type { AnswerCheck, AnswerIssue } from './answer-check.ts';
 import { createAgent } from './create-agent.ts';
 import type { RunResult } from './events.ts';
@@ -71,12 +71,21 @@ export interface Extraction {
   readonly reason: string;
   /** Every call, in order, with what was wrong with it. */
   readonly attempts: readonly ExtractionAttempt[];
-  /** Where a schema leaves the model no way to say that something is missing (`schema_cannot_say_missing`). */
+  /**
+   * Where a schema leaves the model no way to say that something is missing (`schema_cannot_say_missing`), and that the
+   * model can't be made to call a tool (`tool_choice_refused`): then it may answer without a record.
+   */
   readonly warnings: readonly Reason[];
   readonly run: RunResult;
 }
 
 const RETRIES = 2;
+const IN_WORDS = 'Call one of the tools before you answer.';
+const NOT_FORCED: Reason = {
+  room: 'agent',
+  code: 'tool_choice_refused',
+  text: 'The model refused a request that forces a call, so it was asked in words: it may answer without a record.',
+};
 
 /**
  * Takes a record from a document.
@@ -104,30 +113,39 @@ export async function extract(options: ExtractOptions): Promise<Extraction> {
   const made = extractionTools(types, verified === undefined, (fault) => stop.abort(fault));
   const names = made.tools.map(({ definition }) => definition.ref.tool);
   const attempts = retries + 1;
+  const document = typeof input === 'string' ? documentOf(input) : input;
+  const ask = async (forced: ToolChoice | null): Promise<RunResult> => {
+    const agent = await createAgent({
+      ...rest,
+      model,
+      tools: made.tools,
+      permissions: { allow: names },
+      answer: { tools: names, attempts },
+      ...(forced !== null && { toolChoice: forced }),
+      limits: { turns: attempts + 1, ...rest.limits },
+      system: [systemOf(names, verified !== undefined), ...(instructions === undefined ? [] : [instructions])].join(
+        '\n\n',
+      ),
+    });
+    const wish = forced === null ? [{ type: 'text', text: IN_WORDS }] : [];
+    const { result } = agent.run([...document, ...wish], {
+      signal: signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]),
+      ...(onProgress !== undefined && { onProgress }),
+    });
+    const ended = await result;
+    await agent.close();
+    return ended;
+  };
   const choice = verified === undefined ? ({ type: 'any' } as const) : ({ type: 'tool', name: `${names[0]}` } as const);
-  const forced = { ...choice, disable_parallel_tool_use: true };
-  const agent = await createAgent({
-    ...rest,
-    model,
-    tools: made.tools,
-    permissions: { allow: names },
-    answer: { tools: names, attempts },
-    toolChoice: forced,
-    limits: { turns: attempts + 1, ...rest.limits },
-    system: [systemOf(names, verified !== undefined), ...(instructions === undefined ? [] : [instructions])].join(
-      '\n\n',
-    ),
-  });
-  const run = await agent.run(typeof input === 'string' ? documentOf(input) : input, {
-    signal: signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]),
-    ...(onProgress !== undefined && { onProgress }),
-  }).result;
-  await agent.close();
+  let run = await ask({ ...choice, disable_parallel_tool_use: true });
+  // Some models take no forced call, and refuse the request before anything is read: then it is wished for in words.
+  const isRefused = run.turns === 0 && run.error?.code === 'model_request_refused';
+  if (isRefused) run = await ask(null);
   if (made.fault() !== null) throw made.fault();
   const tried = attemptsOf(run.messages, made);
   const last = tried.at(-1);
   const reason = verified === undefined ? (last?.reason ?? '') : `verified by ${verified.by}`;
-  const base = { reason, attempts: tried, warnings: made.warnings, run };
+  const base = { reason, attempts: tried, warnings: isRefused ? [...made.warnings, NOT_FORCED] : made.warnings, run };
   if (made.declined() !== null) return { ...base, status: 'none', missing: [], reason: made.declined() ?? '' };
   const good = tried.find(({ isTaken }) => isTaken);
   if (good !== undefined) {
