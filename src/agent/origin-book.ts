@@ -56,7 +56,7 @@ export class OriginBook {
   readonly #texts: KnownText[] = [];
   readonly #labels = new Set<string>();
   /** By the call that started it, what has entered the run of another agent. */
-  readonly #startedRuns = new Map<string, readonly string[]>();
+  readonly #startedRuns: Map<string, readonly string[]>;
   #kept = 0;
   /** False when something wasn't kept: a value that isn't found may have stood there. */
   #isWhole = true;
@@ -64,10 +64,16 @@ export class OriginBook {
   /**
    * @param find by wire name: whose result it is
    * @param reader wire name of the tool that reads on in results that were cut, and so gives what others said
+   * @param started by call, what has entered the runs of other agents that this conversation started before
    */
-  constructor(find: (name: string) => Found | undefined, reader?: string) {
+  constructor(
+    find: (name: string) => Found | undefined,
+    reader?: string,
+    started: Map<string, readonly string[]> = new Map(),
+  ) {
     this.#find = find;
     this.#reader = reader;
+    this.#startedRuns = started;
   }
 
   /** The tool of a name as it is now: a server may take it away before what it gave is known. */
@@ -144,7 +150,11 @@ export class OriginBook {
 
   /** @param tool as it was when it was called; default: as it is now */
   addOutcome(callId: string, name: string, outcome: Outcome, tool?: ToolDefinition): void {
-    if ('run' in outcome && outcome.run) this.#startedRuns.set(callId, outcome.run.labels);
+    if ('run' in outcome && outcome.run) {
+      // An id may come twice: what entered with either call has entered.
+      const known = this.#startedRuns.get(callId) ?? [];
+      this.#startedRuns.set(callId, [...new Set([...known, ...outcome.run.labels])]);
+    }
     if (outcome.kind === 'ok') this.#addResult(callId, name, [parsed(outcome.raw.text)], tool);
     if (outcome.kind !== 'failed' && outcome.kind !== 'cancelled') return;
     const { message, partial } = outcome.failure;

@@ -157,7 +157,8 @@ export function runStarter(parts: AgentParts): RunStarter {
     tellList();
     const follower = recorder.run?.({ conversation, who, model: model.id, at: Date.now() });
     const known = new Set([...state.tools, ...state.addedTools, ...(goesOn?.tools ?? [])].map((tool) => tool.name));
-    const book = parts.book?.() ?? bookOf(new OriginBook(find, reader.tool.ref.name), options.system, before, input);
+    const newBook = () => new OriginBook(find, reader.tool.ref.name, parts.subagents?.labelsIn(conversation));
+    const book = parts.book?.() ?? bookOf(newBook(), options.system, before, input);
     for (const { callId, name, outcome } of outcomes) book.addOutcome(callId, name, outcome);
     if (goesOn) for (const message of state.transcript.messages) book.addReply(message);
     const { limits, costOf } = state.config;

@@ -23,6 +23,7 @@ import type { HookListeners } from '../hook-listeners.ts';
 import type { OriginBook } from '../origin-book.ts';
 import type { Run } from '../run.ts';
 import type { AgentParts, RunStarter } from '../start-of-run.ts';
+import { words } from '../shell-faults.ts';
 import { addStarted } from '../usage.ts';
 import { effectsOfRun } from './effects-of-run.ts';
 import type { SharedBudget } from './shared-budget.ts';
@@ -68,13 +69,12 @@ export async function startSubagent(
   const who = { ...parts.who, agent: agent.name };
   const conversation = randomUUID();
   const parent: ParentCall = { conversation: from.conversation, callId: ctx.callId };
-  const journal = await options.subagentTrace?.({
-    agent: agent.name,
-    model: agent.model.id,
-    task,
-    conversation,
-    parent,
-  });
+  let journal: Awaited<ReturnType<NonNullable<AgentOptions['subagentTrace']>>>;
+  try {
+    journal = await options.subagentTrace?.({ agent: agent.name, model: agent.model.id, task, conversation, parent });
+  } catch (error) {
+    return notStarted(`The agent was not started, as its run can't be written down: ${words(error)}`);
+  }
   const effects = effectsOfRun();
   const book = from.book.fork();
   book.addContext(agent.instructions);
@@ -139,7 +139,8 @@ export async function startSubagent(
   } finally {
     spending.end();
     leave();
-    await journal?.close?.();
+    // What was done is done, whether all of it is written down or not.
+    await journal?.close?.().catch(() => {});
   }
 }
 

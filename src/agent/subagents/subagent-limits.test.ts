@@ -94,6 +94,32 @@ describe('what has entered a conversation', () => {
     expect(sent).toHaveLength(1);
   });
 
+  test('is remembered for the next run of the conversation, and is anything where nobody remembers', async () => {
+    const sent: string[] = [];
+    const make = (turns: Turns) =>
+      createAgent({
+        model: scriptedModel(turns),
+        tools: [getPage, mailTool(sent)],
+        permissions,
+        subagents: [
+          {
+            name: 'helper',
+            description: 'Helps.',
+            instructions: 'Help.',
+            tools: ['*'],
+            model: scriptedModel(['Nothing.']),
+          },
+        ],
+      });
+    const one = await make([start(), 'Done.', mail, 'Sent.']);
+    const first = await one.run('Go.').result;
+    await one.run('And now?', { messages: first.messages, conversation: first.conversation }).result;
+    expect(sent).toHaveLength(1);
+    const other = await make([mail, 'Denied.']);
+    await other.run('And now?', { messages: first.messages, conversation: first.conversation }).result;
+    expect(sent).toHaveLength(1);
+  });
+
   test('the task is no word of the user, but what the user said in it is', async () => {
     const sent: string[] = [];
     const own = { tool: 'send_mail', when: { 'origin:/to': ['user'] } };

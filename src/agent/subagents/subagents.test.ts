@@ -205,6 +205,23 @@ describe('an agent that starts another', () => {
     expect(lines.slice(-2)).toEqual(['end answered', 'closed reader reader-model Go.']);
   });
 
+  test('is not started when its run can not be written down, and that is known', async () => {
+    const { agent: one, model: inner } = reader(['Read.']);
+    const model = scriptedModel([{ calls: [start('reader', 'Go.')] }, 'Done.']);
+    const agent = await createAgent({
+      model,
+      subagents: [one],
+      subagentTrace: () => {
+        throw new Error('The disk is full.');
+      },
+    });
+    const { messages } = await agent.run('Go.').result;
+    const [answer] = [...resultsOf(messages).values()];
+    expect(inner.requests).toEqual([]);
+    expect(JSON.parse(String(answer?.content))).toMatchObject({ outcome: 'not_executed', isRetryable: false });
+    expect(String(answer?.content)).toContain('The disk is full.');
+  });
+
   test('a wrong definition is told at once', async () => {
     const one = reader([]).agent;
     for (const wrong of [

@@ -10,6 +10,8 @@ import type { ReadySubagent } from './subagent.ts';
 export interface Subagents {
   /** Lists the tools that start them; its calls only work by `during`. */
   readonly source: Source;
+  /** By call, what has entered the runs that a conversation started. Remembered for as long as the agent lives. */
+  labelsIn(conversation: string): Map<string, readonly string[]>;
   /** For one run: what is found under a tool's name, bound to that run. */
   during(run: Omit<StartingRun, 'emit'>): {
     found(found: Found | undefined): Found | undefined;
@@ -34,7 +36,18 @@ export function subagentsOf(agents: readonly ReadySubagent[], works: () => Subag
     list: async () => ({ tools: agents.map(({ tool }) => tool), setAside: [] }),
     onChange: () => () => {},
   } as const;
+  const labels = new Map<string, Map<string, readonly string[]>>();
   return {
+    labelsIn(conversation) {
+      const known = labels.get(conversation) ?? new Map<string, readonly string[]>();
+      labels.delete(conversation);
+      labels.set(conversation, known);
+      for (const oldest of labels.keys()) {
+        if (labels.size <= MOST_CONVERSATIONS) break;
+        labels.delete(oldest);
+      }
+      return known;
+    },
     source: {
       ...base,
       async call() {
@@ -68,6 +81,8 @@ export function subagentsOf(agents: readonly ReadySubagent[], works: () => Subag
   };
 }
 
+/** Of one that was dropped nothing is known any more, and so anything may have entered it. */
+const MOST_CONVERSATIONS = 1_000;
 /** For the end of a run whose time is over. */
 const END_MS = 30_000;
 

@@ -19,6 +19,8 @@ interface RunSpanOptions {
   readonly tracer: TelemetryTracer | undefined;
   readonly instruments: Instruments;
   readonly content: boolean;
+  /** Of the call that started the run; absent: whatever context the program is in, a request that it serves, say. */
+  readonly parent: TelemetryContext | undefined;
   now(): number;
   /** A call of this run was given out: it belongs below the run. */
   onCall(callId: string, parent: TelemetryContext | undefined): void;
@@ -41,17 +43,20 @@ export class RunSpans implements RunFollower {
     this.#options = options;
     this.#model = modelAttributes(record.model);
     quietly(() => {
-      // In whatever context the program is: a request that it serves, say.
-      this.#span = options.tracer?.startSpan(`invoke_agent ${record.who.agent}`, {
-        kind: INTERNAL,
-        startTime: record.at,
-        attributes: {
-          'gen_ai.operation.name': 'invoke_agent',
-          'gen_ai.agent.name': record.who.agent,
-          'gen_ai.conversation.id': record.conversation,
-          ...this.#model,
+      this.#span = options.tracer?.startSpan(
+        `invoke_agent ${record.who.agent}`,
+        {
+          kind: INTERNAL,
+          startTime: record.at,
+          attributes: {
+            'gen_ai.operation.name': 'invoke_agent',
+            'gen_ai.agent.name': record.who.agent,
+            'gen_ai.conversation.id': record.conversation,
+            ...this.#model,
+          },
         },
-      });
+        options.parent,
+      );
     });
     this.context = this.#span && contextOf(this.#span);
   }

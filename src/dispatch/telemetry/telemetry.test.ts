@@ -283,3 +283,21 @@ describe('the spans of a run', () => {
     expect(follow(...RUN.slice(0, 5), stop).spans).toHaveLength(2);
   });
 });
+
+test('the run of an agent that a call started stands below that call', () => {
+  const { spans, tracer } = fakeTracer();
+  const recorder = telemetry({ tracer });
+  const who = { agent: 'lead', via: 'library' } as const;
+  const run = recorder.run?.({ conversation: 'one', who, model: 'm', at: 1 });
+  run?.event({ v: 1, at: 2, type: 'intent', callId: 'c1', name: 'start_helper', args: {} });
+  recorder.trace?.({ callId: 'c1', conversation: 'one', name: 'start_helper', startedAt: 2 });
+  const parent = { conversation: 'one', callId: 'c1' };
+  recorder.run?.({ conversation: 'two', parent, who: { ...who, agent: 'helper' }, model: 'm', at: 3 });
+  const [lead, call, helper] = spans;
+  expect([lead?.name, call?.name, helper?.name]).toEqual([
+    'invoke_agent lead',
+    'execute_tool start_helper',
+    'invoke_agent helper',
+  ]);
+  expect(helper?.parent).toBe(call);
+});

@@ -1,6 +1,7 @@
 import type { CallOutcomeRecord, Connection, IntentRecord, Recorder } from '../../contracts/index.ts';
 import { quietly } from '../quietly.ts';
 import { callAttributes, callContent, errorType, toolName } from './call-attributes.ts';
+import { contextOf } from './context.ts';
 import { instrumentsOf } from './instruments.ts';
 import { RunSpans } from './run-spans.ts';
 import { traceContextOf } from './trace-context.ts';
@@ -118,7 +119,9 @@ export function telemetry(options: TelemetryOptions): Recorder {
     },
     run(record) {
       const { conversation } = record;
+      const starter = record.parent && begun.get(keyOf(record.parent));
       const run: RunSpans = new RunSpans(record, {
+        parent: starter && contextOf(starter),
         tracer,
         instruments,
         content,
