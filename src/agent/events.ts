@@ -130,6 +130,8 @@ export type RunEvent =
   | { readonly type: 'wait'; readonly ms: number; readonly reason: string }
   /** A hook has something to say to whoever watches, or failed. */
   | { readonly type: 'hook'; readonly text: string }
+  /** A deferred tool was called without having been searched for; its definition goes with every request from here on. */
+  | { readonly type: 'loaded'; readonly name: string }
   /** A call is on its way to the dispatcher. */
   | ({ readonly type: 'call'; readonly callId: string; readonly name: string; readonly args: Json } & CallOrigin)
   /** A call needs someone's word before it runs. */

@@ -9,12 +9,13 @@ export function cachedLoopTool(): (tool: ToolDefinition) => LoopTool {
   return (tool) => {
     const known = made.get(tool);
     if (known !== undefined) return known;
-    const { sideBySide, toolset } = tool.hints ?? {};
+    const { sideBySide, toolset, deferLoading } = tool.hints ?? {};
     const fresh: LoopTool = {
       name: tool.ref.name,
       entry: toolset?.entry ?? toApiTool(tool),
       effect: tool.effect,
       ...(sideBySide !== undefined && { sideBySide }),
+      ...(deferLoading === true && toolset === undefined && { deferred: true }),
       ...(toolset !== undefined && {
         toolset: { name: toolset.name, member: toolset.member, members: [...toolset.members] },
       }),

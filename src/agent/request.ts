@@ -47,6 +47,8 @@ function withNews(state: LoopState): LoopState {
     ...state,
     tools: state.addedTools.length === 0 ? state.tools : [...state.tools, ...state.addedTools],
     transcript: state.notes.reduce((noted, note) => addNote(noted, note, state.config.noteRole), transcript),
+    loaded: state.loading.length === 0 ? state.loaded : [...state.loaded, ...state.loading],
+    loading: [],
     addedTools: [],
     notes: [],
   };

@@ -176,8 +176,10 @@ export class Shell {
   private take(event: LoopEvent): void {
     quietly(() => this.options.onEvent(event));
     const wasCut = this.state.cut !== null;
+    const { loaded } = this.state;
     const next = this.stepped(event);
     this.state = next.state;
+    for (const name of next.state.loaded.slice(loaded.length)) this.options.emit({ type: 'loaded', name });
     if (!wasCut && next.state.cut !== null) {
       const message = `The reply was cut at ${next.state.config.maxTokens} tokens and is asked for again with more room.`;
       this.options.emit({ type: 'limit', limit: 'max_tokens', message, retrying: true });

@@ -22,6 +22,8 @@ export interface LoopTool {
   readonly effect: Effect;
   /** Whether calls of it may run beside others that may; default: those of a tool that only reads. */
   readonly sideBySide?: boolean;
+  /** Its definition isn't before the model until a search has found it, or it is called. */
+  readonly deferred?: boolean;
   /** It is a member of a toolset: `entry` is the toolset's, and calls name the pair. */
   readonly toolset?: MemberOf;
 }
@@ -78,6 +80,10 @@ export interface LoopState {
   readonly tools: readonly LoopTool[];
   /** Came during the run; they join `tools` with the next request that may change them. */
   readonly addedTools: readonly LoopTool[];
+  /** Deferred tools that were called without having been found: their definitions go with every request from then on. */
+  readonly loaded: readonly string[];
+  /** Those that join them with the next request that may change the tools. */
+  readonly loading: readonly string[];
   /** Of the harness, for the model; said with the next request that can hold them. */
   readonly notes: readonly string[];
   /** Unix ms of the input; null before it. */
@@ -132,6 +138,8 @@ export function initialState(config: LoopConfig, transcript: ReadyTranscript = e
     transcript: { ...transcript, messages: withNoteRole(transcript.messages, config.noteRole ?? 'user') },
     tools: config.tools,
     addedTools: [],
+    loaded: [],
+    loading: [],
     notes: [],
     startedAt: null,
     turns: 0,

@@ -6,6 +6,7 @@ import type { Json, LoopEvent, Step } from '../contracts/index.ts';
 import { isObject, textOf } from './blocks.ts';
 import { beginCalls, onOutcome } from './calls.ts';
 import { containerAfter } from './container.ts';
+import { loadCalled } from './deferred-tools.ts';
 import { endingOf, finish, leave, type Next, still } from './finish.ts';
 import { reached } from './limits.ts';
 import { limitReached, request } from './request.ts';
@@ -15,7 +16,7 @@ import type { Ending, LoopState, LoopTool } from './state.ts';
 import { judge, nothingToResume } from './stop.ts';
 import { onChecked, toCheck } from './structured-output.ts';
 import { awaitsReply } from './system-note.ts';
-import { addInput, addReply, resumeTurn } from './transcript.ts';
+import { addInput, addReply, resumeTurn, unanswered } from './transcript.ts';
 import type { MemberOf } from './toolsets.ts';
 import { addUsage } from './usage.ts';
 
@@ -94,7 +95,7 @@ function onReply(state: LoopState, event: Of<'model'>): Next {
       const turn = { ...heard, transcript, turns: state.turns + 1, pauses: 0, cut: null };
       const limit = limitReached(turn, event.at);
       if (limit !== null) return finish(turn, { how: 'limit', reason: limit.limit, message: limit.message });
-      return beginCalls(turn, event.at);
+      return beginCalls(loadCalled(turn, unanswered(transcript)), event.at);
     }
     case 'send_back': {
       const paused = transcript.state === 'ready' && transcript !== state.transcript ? resumeTurn(transcript) : null;
@@ -169,7 +170,8 @@ function readTool(value: Json): LoopTool[] {
   const effect = value.effect === 'read' || value.effect === 'idempotent' ? value.effect : 'write';
   const sideBySide = typeof value.sideBySide === 'boolean' ? { sideBySide: value.sideBySide } : {};
   const toolset = isObject(value.toolset) ? { toolset: value.toolset as unknown as MemberOf } : {};
-  return [{ name: value.name, entry: value.entry, effect, ...sideBySide, ...toolset }];
+  const deferred = value.deferred === true ? { deferred: true } : {};
+  return [{ name: value.name, entry: value.entry, effect, ...sideBySide, ...deferred, ...toolset }];
 }
 
 /** A reply may say outside its text that it is a question: `bridle: {asked: true}` beside the Messages API's fields. */

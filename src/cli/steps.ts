@@ -108,6 +108,9 @@ export function stepPrinter(
         for (const { path, message } of event.issues)
           line(style.yellow(`  answer: ${shown(`${path} ${message}`.trim(), 10)}`));
         return;
+      case 'loaded':
+        line(style.dim(`  ${printable(event.name)} was called before it was searched for, and is loaded now`));
+        return;
       case 'limit':
         line(style.yellow(`  ${printable(event.message)}`));
         return;
