@@ -4,7 +4,7 @@ import type { JsonObject, LoopEvent } from '../contracts/index.ts';
 import { scriptedModel } from '../testing/index.ts';
 import { createAgent } from './create-agent.ts';
 import { drain } from './fixtures.ts';
-import { openRun } from './resume/open-run.ts';
+import { replay } from './replay.ts';
 import type { OutputOptions } from './structured-output.ts';
 
 const INVOICE = {
@@ -25,6 +25,8 @@ const sums: OutputOptions['check'] = ({ lines, total }: { lines: number[]; total
 const lastOf = (request: JsonObject | undefined) => (Array.isArray(request?.messages) ? request.messages.at(-1) : null);
 const json = (value: unknown) => JSON.stringify(value);
 
+const SILENT = { event: () => {}, end: () => {}, intent: async () => {}, outcome: () => {} };
+
 async function ask(
   turns: Parameters<typeof scriptedModel>[0],
   output: OutputOptions,
@@ -33,12 +35,7 @@ async function ask(
   const model = scriptedModel(turns);
   const agent = await createAgent({ model, output });
   const events: LoopEvent[] = [];
-  const trace = {
-    event: (event: LoopEvent) => void events.push(event),
-    end: () => {},
-    intent: async () => {},
-    outcome: () => {},
-  };
+  const trace = { ...SILENT, event: (event: LoopEvent) => void events.push(event) };
   const run = agent.run(input, { trace });
   const told = await drain(run);
   const result = await run.result;
@@ -165,15 +162,39 @@ describe('a run with an output', () => {
   });
 });
 
-test('a run that broke off while its answer was checked waits for that check when it is read back', async () => {
-  const { events } = await ask([json({ lines: [1], total: 2 }), json({ lines: [1], total: 1 })], {
-    schema: INVOICE,
-    check: sums,
+describe('the journal of a run with an output', () => {
+  const turns = [json({ lines: [1], total: 2 }), json({ lines: [1], total: 1 })];
+  const output: OutputOptions = { schema: INVOICE, check: sums };
+
+  test('gives its messages again, what was asked again included', async () => {
+    const { result, events } = await ask(turns, output);
+    const end = { v: 1, at: 9, type: 'end', how: 'answered', detail: {} } as const;
+    const { messages } = await replay([...events, end]);
+    expect(messages).toEqual(result.messages);
+    expect(messages).toHaveLength(4);
   });
-  const begun = events.find((event) => event.type === 'begin');
-  const cut = events.findIndex((event) => event.type === 'checked');
-  const live = { tools: [], limits: {}, maxTokens: 1, maxTokensRetry: 1, parallel: 1 } as never;
-  const segment = { begun, events: events.slice(0, cut), records: new Map(), earlier: [] } as never;
-  const { state } = openRun(segment, [], live);
-  expect(state).toMatchObject({ waitingFor: 'check', checks: [] });
+
+  test.each([
+    ['before the check', 0],
+    ['after the check, before it was asked again', 1],
+  ])('that breaks off %s goes on there, and the answer is held to the same', async (_, more) => {
+    const { result, events } = await ask(turns, output);
+    const cut = events.findIndex((event) => event.type === 'checked') + more;
+    const model = scriptedModel(turns.slice(1));
+    const agent = await createAgent({ model });
+    const journal = { ...SILENT, events: () => events.slice(0, cut) };
+    const resumed = await agent.resume(journal, { output }).result;
+    expect(resumed).toMatchObject({ end: 'answered', output: { value: { total: 1 } } });
+    expect(resumed.output?.attempts).toEqual(result.output?.attempts);
+    await agent.close();
+  });
+
+  test('fails where the program that goes on with it has no check', async () => {
+    const { events } = await ask(turns, output);
+    const cut = events.findIndex((event) => event.type === 'checked');
+    const agent = await createAgent({ model: scriptedModel([]) });
+    const journal = { ...SILENT, events: () => events.slice(0, cut) };
+    expect(await agent.resume(journal).result).toMatchObject({ end: 'failed', error: { code: 'output_unchecked' } });
+    await agent.close();
+  });
 });
