@@ -80,6 +80,7 @@ function show(one: ListedAgent, parsed: ParsedCommand, io: CommandIo): void {
     ...(agent.except.length > 0 ? [['without', printable(agent.except.join(', '))] as [string, string]] : []),
     ...(agent.model === undefined ? [] : [['model', printable(agent.model)] as [string, string]]),
     ...(agent.mode === undefined ? [] : [['mode', agent.mode] as [string, string]]),
+    ...(agent.agents.length > 0 ? [['starts', printable(agent.agents.join(', '))] as [string, string]] : []),
     ...(agent.maxTurns === undefined ? [] : [['turns', `at most ${agent.maxTurns}`] as [string, string]]),
   ];
   io.stdout.write(`${style.bold(printable(agent.name))}: ${printable(agent.description)}\n`);
@@ -99,7 +100,7 @@ function firstLine({ description }: AgentFile): string {
 
 function shown({ agent, source, state, reasons }: ListedAgent) {
   if (!agent) return { file: source.file, state, reasons };
-  const { name, description, scope, tools, except, model, mode, maxTurns, hash, warnings } = agent;
+  const { name, description, scope, tools, except, agents, model, mode, maxTurns, hash, warnings } = agent;
   return {
     name,
     description,
@@ -108,6 +109,7 @@ function shown({ agent, source, state, reasons }: ListedAgent) {
     state,
     tools: tools.kind === 'named' ? tools.patterns : tools.kind,
     except,
+    ...(agents.length > 0 && { agents }),
     ...(model !== undefined && { model }),
     ...(mode !== undefined && { mode }),
     ...(maxTurns !== undefined && { maxTurns }),
