@@ -4,6 +4,7 @@ import { readMessages } from '../../src/agent/read-messages.ts';
 import { sentMessages } from '../../src/agent/sent-messages.ts';
 import type { LoopState } from '../../src/agent/state.ts';
 import { awaitsReply } from '../../src/agent/system-note.ts';
+import { entriesOf } from '../../src/agent/toolsets.ts';
 import { addInput, emptyTranscript, type ReadyTranscript } from '../../src/agent/transcript.ts';
 import type { Json, JsonObject } from '../../src/contracts/index.ts';
 import { checkMessagesRequest } from '../../src/testing/index.ts';
@@ -89,7 +90,7 @@ function checkEnd(state: LoopState, seen: Seen, model: PlayedModel): void {
 
   const goingOn = sentMessages({ ...state, transcript: addInput(transcript, 'And now?') });
   const { tools } = state;
-  const body = { model: model.id, max_tokens: 1, messages: [...goingOn], tools: tools.map(({ entry }) => entry) };
+  const body = { model: model.id, max_tokens: 1, messages: [...goingOn], tools: entriesOf(tools) };
   expect(checkMessagesRequest(body)).toEqual([]);
 }
 

@@ -56,6 +56,7 @@ export interface Settings {
   };
   readonly identicalFailures: number;
   readonly parallel: number;
+  readonly siblings: 'go_on' | 'skip' | 'cancel';
   readonly canAsk: boolean;
   readonly forces: boolean;
   readonly context: 'none' | 'trim' | 'edit' | 'compact';
@@ -103,7 +104,19 @@ const plain = fc.constantFrom<Json>(
 const call: fc.Arbitrary<BlockPlan> = fc.record({
   kind: fc.constant('call' as const),
   id: ids,
-  name: fc.constantFrom('read', 'look', 'wide', 'write', 'write', 'nope', 'constructor', 'ask_user', 'bad name!', ''),
+  name: fc.constantFrom(
+    'read',
+    'look',
+    'wide',
+    'write',
+    'write',
+    'hidden',
+    'nope',
+    'constructor',
+    'ask_user',
+    'bad name!',
+    '',
+  ),
   input,
   extra: fc.constantFrom<JsonObject>({}, {}, {}, { caller: { type: 'direct' } }, { caller: { type: 'odd' } }),
 });
@@ -230,6 +243,7 @@ export const settings: fc.Arbitrary<Settings> = fc.record({
   }),
   identicalFailures: fc.integer({ min: 1, max: 3 }),
   parallel: fc.integer({ min: 1, max: 3 }),
+  siblings: fc.constantFrom('go_on' as const, 'go_on' as const, 'skip' as const, 'cancel' as const),
   canAsk: fc.boolean(),
   forces: fc.boolean(),
   context: fc.constantFrom('none' as const, 'none' as const, 'trim' as const, 'edit' as const, 'compact' as const),

@@ -8,6 +8,7 @@ import { loopContext } from '../../src/agent/context.ts';
 import { effectiveLimits } from '../../src/agent/limits.ts';
 import { configOfJournal, journalConfig } from '../../src/agent/resume/journal-config.ts';
 import { LOST } from '../../src/agent/resume/open-calls.ts';
+import { siblingRules } from '../../src/agent/siblings.ts';
 import { initialState, type LoopConfig, type LoopState, type LoopTool } from '../../src/agent/state.ts';
 import { step } from '../../src/agent/step.ts';
 import { noteRoleOf } from '../../src/agent/system-note.ts';
@@ -32,8 +33,14 @@ function tool(name: string, effect: LoopTool['effect'], more: JsonObject = {}): 
   return { name, effect, entry: { name, description: name, input_schema: { type: 'object' }, ...more } };
 }
 
+/** Of a toolset in which the third member isn't offered. */
+function member(name: string, effect: LoopTool['effect']): LoopTool {
+  const toolset = { name: 'computer', member: name, members: ['left_click', 'screenshot', 'type'] };
+  return { name: `computer__${name}`, effect, entry: { type: 'computer_toolset_20260801' }, toolset };
+}
+
 export function configOf(settings: Settings, model: PlayedModel): LoopConfig {
-  const { context, keepRuns, limits, identicalFailures, parallel } = settings;
+  const { context, keepRuns, limits, identicalFailures, parallel, siblings } = settings;
   const code = model.runsCode ? { allowed_callers: ['direct', 'code_execution_20260120'] } : {};
   const provided = (name: string, type: string, named: JsonObject = { name }): LoopTool[] => [
     { name, effect: 'write', entry: { type, ...named } },
@@ -45,13 +52,16 @@ export function configOf(settings: Settings, model: PlayedModel): LoopConfig {
       { ...tool('wide', 'write'), sideBySide: true },
       tool('write', 'write'),
       ...provided('web_search', 'web_search_20250305'),
-      ...provided('computer', 'computer_toolset_20260801', {}),
+      member('left_click', 'write'),
+      member('screenshot', 'read'),
+      { ...tool('hidden', 'read', { defer_loading: true }), deferred: true },
       ...(model.runsCode ? provided('code_execution', 'code_execution_20260120') : []),
     ],
     limits: effectiveLimits({ ...limits, identicalFailures }),
     maxTokens: 100,
     maxTokensRetry: 400,
     parallel,
+    siblings: siblingRules(siblings),
     noteRole: noteRoleOf(model.id),
     ...(settings.canAsk && { askTool: 'ask_user' }),
     ...(settings.forces && model.forces && { toolChoice: { type: 'any' } }),
