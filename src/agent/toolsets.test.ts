@@ -163,6 +163,19 @@ test('for another toolset the API has other words', async () => {
   expect(results.get('b')?.content).toBe('Not executed: an earlier action in this turn failed.');
 });
 
+test('the state of a browser goes to the model as a member of the browser toolset gives it, and from no other tool', async () => {
+  const state = { type: 'browser_state', tabs: [{ tab_id: 1, title: 'A', url: 'https://a.example/', active: true }] };
+  const run = () => ({ content: [{ type: 'text', text: 'There.' }, state] });
+  const members = { navigate: { run } };
+  const source = toolsetSource({ entry: { type: 'browser_toolset_20260801' }, members });
+  const permissions = { allow: ['browser__*'] };
+  const browser = await play([act('a', 'navigate', {}, 'browser')], { sources: [source], permissions });
+  expect(browser.results.get('a')?.content).toEqual([{ type: 'text', text: 'There.' }, state]);
+  const own = defineTool({ name: 'other', description: 'Another.', input: { type: 'object' } }, run);
+  const other = await play([toolUse('a', 'other')], { tools: [own] });
+  expect(JSON.stringify(other.results.get('a')?.content)).not.toContain('"type":"browser_state"');
+});
+
 test('a toolset that there is not, a member that it does not have, and a choice of a member are refused', async () => {
   const run = () => 'x';
   const made = (type: string, member: string) => () =>

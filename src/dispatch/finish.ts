@@ -16,7 +16,7 @@ export async function finish(path: Path, call: Call, { tool, outcome: given }: R
   if (outcome.kind !== 'ok') return bounded(path, call, outcome);
   const mismatch = outcome.isError ? undefined : await outputMismatch(call, tool, outcome.raw);
   if (mismatch) return bounded(path, call, mismatch);
-  return call.previewFor ? outcome : shape(path, call, outcome);
+  return call.previewFor ? outcome : shape(path, call, tool, outcome);
 }
 
 /** What a view keeps of a result, in both profiles. What isn't as the view expects is refused, never handed on. */
@@ -75,13 +75,14 @@ function shortened(path: Path, call: Call, partial: RawJson): RawJson {
   );
 }
 
-function shape(path: Path, call: Call, outcome: Ok): Outcome {
+function shape(path: Path, call: Call, { hints }: ToolDefinition, outcome: Ok): Outcome {
   const owner = { who: call.ctx.who, conversation: call.request.conversation };
   try {
     const content = modelContent(outcome.raw, {
       maxChars: call.maxResultChars,
       keep: (full) => path.results.keep(owner, full),
       isError: outcome.isError,
+      browserState: hints?.toolset?.name === 'browser',
     });
     return { ...outcome, content };
   } catch (error) {

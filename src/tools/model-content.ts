@@ -14,6 +14,8 @@ export interface ModelContentOptions {
   readonly keep?: (full: string) => string;
   /** The result is an error: images and documents are described in text, since the API takes nothing else there. */
   readonly isError?: boolean;
+  /** It is a member of the browser toolset: a `browser_state` block of it goes on as it is, since the API takes one. */
+  readonly browserState?: boolean;
 }
 
 /** What a model is told when a tool answered without content: a success, in words. */
@@ -30,19 +32,22 @@ export const EMPTY_RESULT = 'The tool finished and returned no content.';
  * @returns a string when there is one text block, else Messages API content blocks
  */
 export function modelContent(raw: RawJson, options: ModelContentOptions): Json {
-  return bound(blocksOf(raw, options.isError === true), options);
+  return bound(blocksOf(raw, options), options);
 }
 
-function blocksOf(raw: RawJson, textOnly: boolean): readonly JsonObject[] {
+function blocksOf(raw: RawJson, options: ModelContentOptions): readonly JsonObject[] {
   try {
-    return parsedBlocks(raw.parse(), textOnly);
+    return parsedBlocks(raw.parse(), options);
   } catch {
     // Not JSON, or nested too deeply to take apart: the text is what there is.
     return [textBlock(raw.text)];
   }
 }
 
-function parsedBlocks(result: Json, textOnly: boolean): readonly JsonObject[] {
+function parsedBlocks(
+  result: Json,
+  { isError = false, browserState = false }: ModelContentOptions,
+): readonly JsonObject[] {
   if (!isJsonObject(result)) return [textBlock(JSON.stringify(result))];
   const content = ownMember(result, 'content');
   const data = ownMember(result, 'structuredContent');
@@ -52,10 +57,16 @@ function parsedBlocks(result: Json, textOnly: boolean): readonly JsonObject[] {
     return Object.keys(rest).length === 0 ? [] : [textBlock(JSON.stringify(rest))];
   }
   const list = Array.isArray(content) ? content : content === undefined ? [] : [content];
-  const described = (blocks: readonly Json[]) => blocks.map((block) => describeBlock(block, textOnly));
+  const state = browserState && !isError ? list.find(isBrowserState) : undefined;
+  const described = (blocks: readonly Json[]) =>
+    blocks.map((block) => (isBrowserState(block) && block === state ? block : describeBlock(block, isError)));
   if (data === undefined) return described(list);
   const copy = canonicalJson(data);
   return [textBlock(JSON.stringify(data)), ...described(list.filter((block) => !isCopy(block, copy)))];
+}
+
+function isBrowserState(block: Json): block is JsonObject {
+  return isJsonObject(block) && block.type === 'browser_state' && Array.isArray(block.tabs);
 }
 
 function textBlock(text: string): JsonObject {
