@@ -124,6 +124,14 @@ describe('a request', () => {
     expect(requests[0]?.headers['anthropic-beta']).toBe('a-1,c-1');
   });
 
+  test('names the skills that the model was made with beside the container that it goes on in', async () => {
+    const { url, requests } = await server(answerStream(WHOLE));
+    const skills = [{ type: 'anthropic', skill_id: 'xlsx' }];
+    const model = modelAt(url, { request: { container: { skills } } });
+    await model.respond({ ...(REQUEST as JsonObject), container: 'container_1' }, watch().ctx);
+    expect(requests[0]?.body.container).toEqual({ id: 'container_1', skills });
+  });
+
   test('goes to ANTHROPIC_BASE_URL with the key of the environment', async () => {
     const { url, requests } = await server(answerStream(WHOLE));
     vi.stubEnv('ANTHROPIC_BASE_URL', url);
