@@ -51,6 +51,8 @@ export {
   type SubagentStart,
   type SubagentTrace,
   type ToolChoice,
+  type ToolChoicePlan,
+  type TurnToolChoice,
   type TriedCall,
   UNTRUSTED_CONTENT_NOTICE,
   type UnsureAnswer,

@@ -2,10 +2,8 @@
 import type { Json, Model, ToolDefinition } from '../contracts/index.ts';
 import { costOf } from '../models/index.ts';
 import { BridleError } from '../tools/index.ts';
-import type { ToolChoice } from './agent-options.ts';
 import { contentBlocks, isBlank, isBlock, isObject } from './blocks.ts';
 import { type RunLimits, wrongLimits } from './limits.ts';
-import type { LoopTool } from './state.ts';
 import { awaitsReply } from './system-note.ts';
 
 export function checkLimits(limits: RunLimits | undefined, model: Model): void {
@@ -28,15 +26,6 @@ export function checkNames(tools: readonly ToolDefinition[], reserved: readonly 
   if (taken === undefined) return;
   throw new BridleError('tool_name_taken', `A tool is named "${taken.ref.name}", which is Bridle's own name here.`, {
     hint: 'Give your tool another name.',
-  });
-}
-
-export function checkToolChoice(choice: ToolChoice | undefined, tools: readonly LoopTool[]): void {
-  // The API takes no choice of a toolset, or of a member of one.
-  const nameable = tools.filter(({ toolset }) => toolset === undefined);
-  if (choice?.type !== 'tool' || nameable.some((tool) => tool.name === choice.name)) return;
-  throw new BridleError('tool_choice_unknown', `toolChoice names "${choice.name}", which this agent doesn't have.`, {
-    hint: `Name one of: ${nameable.map((tool) => tool.name).join(', ') || '(it has no tools)'}.`,
   });
 }
 

@@ -19,6 +19,7 @@ import type { functionSource } from '../tools/index.ts';
 import type { AnswerTools } from './answer-tools.ts';
 import type { Container } from './container.ts';
 import type { ContextOptions } from './context.ts';
+import type { ToolChoicePlan, TurnToolChoice } from './choice-plan.ts';
 import type { RunEvent } from './events.ts';
 import type { RunLimits } from './limits.ts';
 import type { ProviderTool } from './provider-tools.ts';
@@ -34,12 +35,6 @@ export interface RunJournal extends Recorder {
   event(event: LoopEvent): void;
   end(how: string, detail: Json): void;
 }
-
-/** Messages API `tool_choice`. */
-export type ToolChoice =
-  | { readonly type: 'auto' | 'any'; readonly disable_parallel_tool_use?: boolean }
-  | { readonly type: 'tool'; readonly name: string; readonly disable_parallel_tool_use?: boolean }
-  | { readonly type: 'none' };
 
 export interface AgentOptions {
   /** Who calls, as rules and records name it. Default `agent`. */
@@ -132,8 +127,6 @@ export interface AgentOptions {
   readonly maxTokensRetry?: number;
   /** How a long conversation is kept short for the model. Default: all of it is sent. */
   readonly context?: ContextOptions;
-  /** Holds for the first reply of each run; later ones are free. */
-  readonly toolChoice?: ToolChoice;
   /**
    * Holds the answer of each run to a schema and to a check of yours; the result has it as `output`. Tools may be called
    * on the way.
@@ -141,6 +134,11 @@ export interface AgentOptions {
   readonly output?: OutputOptions;
   /** Tools whose call is the answer and ends the run. */
   readonly answer?: AnswerTools;
+  /**
+   * What the model may choose. One choice holds on every turn, so it can't force a call; a plan does it for the first
+   * turns: `{first: {type: 'tool', name: 'get_order'}}`. A model that takes no forced call is asked for it in words.
+   */
+  readonly toolChoice?: TurnToolChoice | ToolChoicePlan;
   /** Offers the model a tool `ask_user`, so that a question ends a run as `asked`. Default false. */
   readonly askUser?: boolean;
   /**
@@ -171,8 +169,8 @@ export interface RunOptions {
   /** Where this run is written down, in place of the agent's `trace`. */
   readonly trace?: RunJournal;
   /** As the agent's, for this run. */
-  readonly toolChoice?: ToolChoice;
   readonly output?: OutputOptions;
+  readonly toolChoice?: TurnToolChoice | ToolChoicePlan;
   readonly limits?: RunLimits;
   /** Called with each event of this run, after the agent's own. */
   readonly onProgress?: (event: RunEvent) => void;

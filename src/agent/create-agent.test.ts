@@ -144,7 +144,7 @@ describe('createAgent', () => {
       model,
       tools: [getOrder],
       permissions: { allow: ['get_order'] },
-      toolChoice: { type: 'tool', name: 'get_order' },
+      toolChoice: { first: { type: 'tool', name: 'get_order' } },
     });
     await agent.run('Where is O-1?').result;
     expect(model.requests.map((request) => request.tool_choice)).toEqual([

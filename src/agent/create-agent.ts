@@ -31,8 +31,8 @@ import { subagentsOf } from './subagents/subagents.ts';
  * const { end, text } = await agent.run('Look up ticket 7.').result;
  *
  * @throws BridleError `model_unknown` and the other codes of `resolveModel`; `permissions_invalid`, `limits_invalid`,
- *   `tool_name_taken`, `tool_choice_unknown`, `siblings_invalid`, `cost_unknown`, `context_invalid`, `subagent_invalid`,
- *   `provider_tool_invalid`
+ *   `tool_name_taken`, `tool_choice_unknown`, `tool_choice_invalid`, `tool_choice_never_ends`, `siblings_invalid`,
+ *   `cost_unknown`, `context_invalid`, `subagent_invalid`, `provider_tool_invalid`
  */
 export async function createAgent(options: AgentOptions): Promise<Agent> {
   const model = typeof options.model === 'string' ? await resolveModel(options.model) : options.model;

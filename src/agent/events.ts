@@ -1,4 +1,4 @@
-import type { CallOrigin, Decision, Failure, Json, Outcome, RawJson } from '../contracts/index.ts';
+import type { CallOrigin, Decision, Failure, Json, Outcome, RawJson, Reason } from '../contracts/index.ts';
 import type { AnswerIssue } from './answer-check.ts';
 import type { Container } from './container.ts';
 import type { RunReport } from './run-report.ts';
@@ -88,6 +88,8 @@ export interface RunResult {
   readonly container?: Container;
   /** Of a run with `output`: what its answer came to. */
   readonly output?: RunOutput;
+  /** What was otherwise than the options wish, such as a call that this model can't be forced to; absent when nothing was. */
+  readonly notices?: readonly Reason[];
   /**
    * When `end` is `limit`; when the run ended otherwise before it was finished, and calls were made or wanted; and when
    * calls were not allowed or wait for an approval, whatever the end.
@@ -128,6 +130,8 @@ export type RunEvent =
    * anew: pieces since the last `message` are void.
    */
   | { readonly type: 'wait'; readonly ms: number; readonly reason: string }
+  /** For the developer, at the start: a wish of the options that this model or these tools don't allow as it stands. */
+  | { readonly type: 'notice'; readonly notice: Reason }
   /** A hook has something to say to whoever watches, or failed. */
   | { readonly type: 'hook'; readonly text: string }
   /** A deferred tool was called without having been searched for; its definition goes with every request from here on. */

@@ -5,8 +5,9 @@
 import type { Json, Model, Reason } from '../contracts/index.ts';
 import type { InputOf, ToolSchema } from '../tools/index.ts';
 import { BridleError } from '../tools/index.ts';
-import type { AgentOptions, RunOptions, ToolChoice } from './agent-options.ts';
+import type { AgentOptions, RunOptions } from './agent-options.ts';
 import type { AnswerCheck, AnswerIssue } from './answer-check.ts';
+import type { ToolChoice } from './choice-plan.ts';
 import { createAgent } from './create-agent.ts';
 import type { RunResult } from './events.ts';
 import { attemptsOf, type ExtractionAttempt } from './extraction-attempts.ts';
@@ -121,7 +122,7 @@ export async function extract(options: ExtractOptions): Promise<Extraction> {
       tools: made.tools,
       permissions: { allow: names },
       answer: { tools: names, attempts },
-      ...(forced !== null && { toolChoice: forced }),
+      ...(forced !== null && { toolChoice: { first: forced } }),
       limits: { turns: attempts + 1, ...rest.limits },
       system: [systemOf(names, verified !== undefined), ...(instructions === undefined ? [] : [instructions])].join(
         '\n\n',
@@ -141,11 +142,12 @@ export async function extract(options: ExtractOptions): Promise<Extraction> {
   // Some models take no forced call, and refuse the request before anything is read: then it is wished for in words.
   const isRefused = run.turns === 0 && run.error?.code === 'model_request_refused';
   if (isRefused) run = await ask(null);
+  const inWords = isRefused || run.notices?.some(({ code }) => code === 'tool_choice_in_words') === true;
   if (made.fault() !== null) throw made.fault();
   const tried = attemptsOf(run.messages, made);
   const last = tried.at(-1);
   const reason = verified === undefined ? (last?.reason ?? '') : `verified by ${verified.by}`;
-  const base = { reason, attempts: tried, warnings: isRefused ? [...made.warnings, NOT_FORCED] : made.warnings, run };
+  const base = { reason, attempts: tried, warnings: inWords ? [...made.warnings, NOT_FORCED] : made.warnings, run };
   if (made.declined() !== null) return { ...base, status: 'none', missing: [], reason: made.declined() ?? '' };
   const good = tried.find(({ isTaken }) => isTaken);
   if (good !== undefined) {

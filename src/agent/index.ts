@@ -8,10 +8,10 @@ export type {
   Conversation,
   RunJournal,
   RunOptions,
-  ToolChoice,
 } from './agent-options.ts';
 export type { AnswerCheck, AnswerIssue, CheckFindings } from './answer-check.ts';
 export type { AnswerTools } from './answer-tools.ts';
+export type { ToolChoice, ToolChoicePlan, TurnToolChoice } from './choice-plan.ts';
 export { ASK_USER } from './ask-user.ts';
 export type { Container } from './container.ts';
 export type { ClearResultsOptions, CompactOptions, ContextOptions } from './context.ts';

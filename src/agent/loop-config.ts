@@ -2,6 +2,7 @@ import type { Model } from '../contracts/index.ts';
 import { costOf, modelFacts } from '../models/index.ts';
 import type { AgentOptions, RunOptions } from './agent-options.ts';
 import { ASK_USER } from './ask-user.ts';
+import { planChoice, whyNotForced } from './choice-plan.ts';
 import { loopContext } from './context.ts';
 import { effectiveLimits } from './limits.ts';
 import { siblingRules } from './siblings.ts';
@@ -21,11 +22,13 @@ export function loopConfig(
   const mostOut = modelFacts(model.id)?.maxOutput ?? Number.POSITIVE_INFINITY;
   const maxTokens = options.maxTokens ?? Math.min(8_192, mostOut);
   const system = systemPrompt(options.system, options.sourceNotes?.() ?? '', notice);
-  const toolChoice = runOptions.toolChoice ?? options.toolChoice;
   const output = runOptions.output ?? options.output;
+  const limits = effectiveLimits({ ...options.limits, ...runOptions.limits });
+  const wish = runOptions.toolChoice ?? options.toolChoice;
+  const choice = planChoice(wish, tools, { noForce: whyNotForced(model), noParallel: false, turns: limits.turns });
   return {
     tools,
-    limits: effectiveLimits({ ...options.limits, ...runOptions.limits }),
+    limits,
     maxTokens,
     maxTokensRetry: options.maxTokensRetry ?? Math.min(maxTokens * 4, mostOut),
     parallel: options.parallel ?? 8,
@@ -35,9 +38,10 @@ export function loopConfig(
     ...(options.context !== undefined && { context: loopContext(options.context) }),
     ...(runOptions.container !== undefined && { container: runOptions.container }),
     ...(system !== undefined && { system }),
-    ...(toolChoice !== undefined && { toolChoice: { ...toolChoice } }),
     ...(output !== undefined && { output: { format: outputFormatOf(output) } }),
     ...(options.answer !== undefined && { answer: { ...options.answer } }),
+    ...(choice.plan !== undefined && { choice: choice.plan }),
+    ...(choice.notices.length > 0 && { notices: choice.notices }),
     ...(options.askUser === true && { askTool: ASK_USER }),
   };
 }

@@ -2,7 +2,7 @@ import type { JsonObject } from '../contracts/index.ts';
 import { liveContainer } from './container.ts';
 import { finish, type Next } from './finish.ts';
 import { type Reached, reachedLimit } from './limits.ts';
-import { choicePart } from './request-choice.ts';
+import { choicePart, withInstruction } from './request-choice.ts';
 import { containerPart } from './request-container.ts';
 import { outputPart } from './request-output.ts';
 import { contextPart } from './request-context.ts';
@@ -18,14 +18,15 @@ import { addNote } from './transcript.ts';
  */
 export type RequestPart = (state: LoopState, body: JsonObject) => JsonObject;
 
-/** In this order; a later one sees what the earlier ones made. */
-const PARTS: readonly RequestPart[] = [toolsPart, choicePart, contextPart, containerPart, outputPart];
+/** In this order; a later one sees what the earlier ones made. The choice is last: the others may forbid a forced call. */
+const PARTS: readonly RequestPart[] = [toolsPart, contextPart, containerPart, outputPart, choicePart];
 
 /** The next request, unless a limit forbids it. */
 export function request(state: LoopState, at: number): Next {
   const limit = limitReached(state, at);
   if (limit !== null) return finish(state, { how: 'limit', reason: limit.limit, message: limit.message });
-  const now: LoopState = { ...withNews(state), waitingFor: 'model', container: liveContainer(state.container, at) };
+  const told = withNews(withInstruction(state));
+  const now: LoopState = { ...told, waitingFor: 'model', container: liveContainer(state.container, at) };
   const { config } = now;
   const body: JsonObject = {
     max_tokens: now.cut === null ? config.maxTokens : config.maxTokensRetry,

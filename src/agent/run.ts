@@ -91,6 +91,7 @@ export function startRun(parts: RunParts): Run {
     emit({ type: 'end', result: end });
     return end;
   });
+  for (const notice of parts.state.config.notices ?? []) emit({ type: 'notice', notice });
   if (goesOn) shell.resume(goesOn);
   else shell.start(content, notes, begun);
   if (signal?.aborted) onAbort();
@@ -147,6 +148,7 @@ function runResult(state: LoopState, conversation: string): RunResult {
     ...(state.parked.length > 0 && { parked: state.parked }),
     ...(over !== undefined && { handoff: over }),
     ...(state.container !== null && { container: state.container }),
+    ...(state.config.notices && { notices: [...state.config.notices] }),
   };
   if (end.how !== 'failed') return base;
   const error = { code: end.reason, message: end.message, ...(end.hint !== undefined && { hint: end.hint }) };

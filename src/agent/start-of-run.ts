@@ -13,13 +13,15 @@ import type {
 import { allRecorders, createDispatcher, type createResultStore } from '../dispatch/index.ts';
 import { providerUses } from '../policy/index.ts';
 import { BridleError, isBridleError } from '../tools/index.ts';
-import { checkInput, checkLimits, checkNames, checkToolChoice } from './agent-checks.ts';
+import { checkInput, checkLimits, checkNames } from './agent-checks.ts';
 import type { AgentHooks } from './agent-hooks.ts';
 import type { AgentOptions, RunJournal, RunOptions } from './agent-options.ts';
 import { askerOf } from './agent-policy.ts';
 import { ASK_USER, askUserTool } from './ask-user.ts';
 import { callRecords } from './call-records.ts';
+import { checkToolChoice } from './choice-plan.ts';
 import type { RunEvent, RunResult } from './events.ts';
+import { effectiveLimits } from './limits.ts';
 import { loopConfig } from './loop-config.ts';
 import { cachedLoopTool } from './loop-tools.ts';
 import { OriginBook, tracingDispatcher } from './origin-book.ts';
@@ -90,7 +92,8 @@ const SETTLE_MS = 5_000;
 /**
  * What starts an agent's runs. Checks the agent's own options first.
  *
- * @throws BridleError `tool_name_taken`, `tool_choice_unknown`, `siblings_invalid`
+ * @throws BridleError `tool_name_taken`, `tool_choice_unknown`, `tool_choice_invalid`, `tool_choice_never_ends`,
+ *   `siblings_invalid`
  */
 export function runStarter(parts: AgentParts): RunStarter {
   const { options, model, who, policy, catalog, hooks, reader, results, idempotency } = parts;
@@ -108,8 +111,8 @@ export function runStarter(parts: AgentParts): RunStarter {
       .map(loopTool),
     ...(options.askUser === true ? [askUserTool()] : []),
   ];
-  checkToolChoice(options.toolChoice, listed());
   siblingRules(options.siblings);
+  checkToolChoice(options.toolChoice, listed(), effectiveLimits(options.limits).turns);
   /** Conversations in which a result was cut: only these need the tool that reads on. */
   const cutIn = new Set<string>();
   /** By conversation, what its model knows of servers that weren't there. */
@@ -256,8 +259,8 @@ export function runStarter(parts: AgentParts): RunStarter {
         checkLimits({ ...options.limits, ...runOptions.limits }, model);
         if ((runOptions.output ?? options.output) !== undefined) checkCitations(input, before);
         const tools = toolsIn(conversation);
-        checkToolChoice(runOptions.toolChoice ?? options.toolChoice, tools);
         const config = loopConfig(options, runOptions, model, tools);
+        checkToolChoice(runOptions.toolChoice ?? options.toolChoice, tools, config.limits.turns);
         const trace = runOptions.trace ?? options.trace;
         return launch({
           state: initialState(config, transcript),

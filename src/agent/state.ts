@@ -1,5 +1,6 @@
-import type { Effect, Json } from '../contracts/index.ts';
+import type { Effect, Json, Reason } from '../contracts/index.ts';
 import type { AnswerTools } from './answer-tools.ts';
+import type { ChoicePlan } from './choice-plan.ts';
 import type { Container } from './container.ts';
 import type { LoopContext } from './context.ts';
 import type { RunEnd, RunUsage, TriedCall } from './events.ts';
@@ -36,8 +37,10 @@ export interface LoopConfig {
   /** Most tokens of a reply, and of the second try when a reply didn't fit. */
   readonly maxTokens: number;
   readonly maxTokensRetry: number;
-  /** For the first request only: a choice that holds on every turn would never let the run end. */
-  readonly toolChoice?: Json;
+  /** What the model may choose, turn by turn. */
+  readonly choice?: ChoicePlan;
+  /** For the developer: what is otherwise than the options wish. */
+  readonly notices?: readonly Reason[];
   /** Most calls that run side by side. */
   readonly parallel: number;
   /** What becomes of the other calls of a reply when one goes wrong; absent: nothing. */
@@ -90,6 +93,10 @@ export interface LoopState {
   readonly startedAt: number | null;
   readonly turns: number;
   readonly calls: number;
+  /** Turns of the plan of choices that were answered; a reply that is sent back goes on with its turn. */
+  readonly planned: number;
+  /** Turns of it, from the first on, of which the model was told what stands in place of a forced call. */
+  readonly instructed: number;
   /** Replies in a row that asked to be sent back. */
   readonly pauses: number;
   readonly usage: RunUsage;
@@ -144,6 +151,8 @@ export function initialState(config: LoopConfig, transcript: ReadyTranscript = e
     startedAt: null,
     turns: 0,
     calls: 0,
+    planned: 0,
+    instructed: 0,
     pauses: 0,
     usage: NO_USAGE,
     asked: null,

@@ -10,6 +10,7 @@ import { loadCalled } from './deferred-tools.ts';
 import { endingOf, finish, leave, type Next, still } from './finish.ts';
 import { reached } from './limits.ts';
 import { limitReached, request } from './request.ts';
+import { instructedInput } from './request-choice.ts';
 import { onResume } from './resume/resume-step.ts';
 import { replyCost } from './run-report.ts';
 import type { Ending, LoopState, LoopTool } from './state.ts';
@@ -57,7 +58,8 @@ export const step: Step<LoopState> = (state, event) => {
 
 function onInput(state: LoopState, event: Of<'input'>): Next {
   if (state.waitingFor !== 'input' || state.transcript.state !== 'ready') return still(state);
-  const transcript = addInput(state.transcript, event.content);
+  const input = instructedInput(state, event.content);
+  const transcript = addInput(state.transcript, input.content);
   if (!awaitsReply(transcript.messages)) {
     return finish(state, {
       how: 'failed',
@@ -66,7 +68,7 @@ function onInput(state: LoopState, event: Of<'input'>): Next {
     });
   }
   const notes = event.note === undefined ? state.notes : [...state.notes, event.note];
-  return request({ ...state, transcript, notes, startedAt: event.at }, event.at);
+  return request({ ...input.state, transcript, notes, startedAt: event.at }, event.at);
 }
 
 function onReply(state: LoopState, event: Of<'model'>): Next {
@@ -92,7 +94,8 @@ function onReply(state: LoopState, event: Of<'model'>): Next {
   const verdict = judge(event.stopReason, transcript.state === 'open', isMarkedAsked(event.message));
   switch (verdict.next) {
     case 'run_calls': {
-      const turn = { ...heard, transcript, turns: state.turns + 1, pauses: 0, cut: null };
+      const [turns, planned] = [state.turns + 1, state.planned + 1];
+      const turn = { ...heard, transcript, turns, planned, pauses: 0, cut: null };
       const limit = limitReached(turn, event.at);
       if (limit !== null) return finish(turn, { how: 'limit', reason: limit.limit, message: limit.message });
       return beginCalls(loadCalled(turn, unanswered(transcript)), event.at);

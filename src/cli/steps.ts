@@ -86,6 +86,9 @@ export function stepPrinter(
       case 'wait':
         line(style.yellow(`  waiting ${(event.ms / 1000).toFixed(1)} s: ${printable(event.reason)}`));
         return;
+      case 'notice':
+        line(style.yellow(`  ${printable(event.notice.text)}`));
+        return;
       case 'hook':
         line(style.yellow(`  hook: ${printable(event.text)}`));
         return;

@@ -11,6 +11,8 @@ export interface ModelReply {
 /** Messages API shape for every model, offline included; unknown blocks are kept. */
 export interface Model {
   readonly id: string;
+  /** Why no `tool_choice` of it can force a call, as in "it thinks by hand"; absent: by what is known of the id. */
+  readonly cannotForce?: string;
   /**
    * @param request a Messages API request body without `model` and `stream`
    * @param ctx `onDelta` gets Messages API stream events as they arrive; `onWait` is told why a retry waits

@@ -60,14 +60,17 @@ const KEY_HINT =
  * After `onWait`, a new `message_start` takes the place of whatever was streamed before.
  *
  * @param id e.g. `claude-opus-5-5`
+ * @throws BridleError `tool_choice_never_ends` for a `request` that forces a call in every reply
  * @throws (from `respond`) BridleError `model_no_key`, `model_unreachable`, `model_connection_lost`,
  *   `model_key_refused`, `model_forbidden`, `model_not_found`, `model_request_refused`, `model_rate_limited`,
  *   `model_overloaded`, `model_timeout`, `model_bad_answer`, `model_bad_url`, `model_aborted`
  */
 export function anthropicModel(id: string, options: AnthropicOptions = {}): Model {
+  const cannotForce = checkRequest(options.request ?? {});
   let client: Promise<Anthropic> | undefined;
   return {
     id,
+    ...(cannotForce !== undefined && { cannotForce }),
     async respond(request, ctx) {
       const endpoint = anthropicEndpoint(id, options);
       client ??= createClient(options, endpoint);
@@ -79,6 +82,27 @@ export function anthropicModel(id: string, options: AnthropicOptions = {}): Mode
       return withRetries(() => attempt(connected, body, endpoint, ctx, options), ctx, options);
     },
   };
+}
+
+/**
+ * What fields of every request mean for choosing tools.
+ *
+ * @returns why they leave no call to be forced, if they do
+ * @throws BridleError `tool_choice_never_ends`
+ */
+function checkRequest({ tool_choice, thinking, compaction, max_tokens }: JsonObject): string | undefined {
+  if (isObject(tool_choice) && (tool_choice.type === 'any' || tool_choice.type === 'tool')) {
+    throw new BridleError(
+      'tool_choice_never_ends',
+      '`request.tool_choice` forces a call in every reply of this model, so no run would end.',
+      {
+        hint: "Leave it out, and give the agent a plan: toolChoice: { first: …, after: 'auto' }.",
+      },
+    );
+  }
+  if (isObject(thinking) && thinking.type === 'enabled') return 'no call can be forced while thinking has a budget';
+  if (isObject(compaction)) return 'no call can be forced in a compaction';
+  return max_tokens === 0 ? 'no call can be forced with max_tokens: 0' : undefined;
 }
 
 /**

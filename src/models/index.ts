@@ -7,6 +7,7 @@ export { invalidInputText } from './invalid-input.ts';
 export { messageEvents } from './message-events.ts';
 export { createMessageFold, type MessageFold } from './message-fold.ts';
 export { FACTS_AS_OF, type ModelFacts, modelFacts, newestClaude, type Price } from './model-facts.ts';
+export { type ModelTraits, modelTraits } from './model-traits.ts';
 export { type OfflineModelOptions, offlineModel } from './offline/index.ts';
 export { type OpenAIOptions, openaiModel } from './openai/index.ts';
 export { costOf } from './prices.ts';

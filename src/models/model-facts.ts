@@ -68,7 +68,7 @@ const FACTS: ReadonlyMap<string, ModelFacts> = new Map([
  * The name under which the facts are listed: without the provider in front, and without date, `-latest`, region or
  * context marks behind. Nothing is guessed from a similar name: a new version is unknown until it is listed.
  */
-function familyOf(modelId: string): string {
+export function familyOf(modelId: string): string {
   return modelId
     .toLowerCase()
     .replace(/^(?:[a-z]{2,6}\.)?anthropic[:/.]/, '')

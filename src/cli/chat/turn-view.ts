@@ -101,6 +101,7 @@ export function turnView(screen: Screen, style: Style, live: boolean): TurnView 
           begunAnew();
           steps.onProgress(event);
           return;
+        case 'notice':
         case 'hook':
           pause();
           steps.onProgress(event);

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../contracts/index.ts';
-import { traitsOf } from './model-traits.ts';
+import { modelTraits } from '../../models/index.ts';
 import { docs, type Rule, report, sdk } from './rule.ts';
 import { ASK, ask, askOpus, CODE, HI, tool } from './samples.ts';
 import { arrayOf, isObject, isString, placed } from './shape.ts';
@@ -122,7 +122,7 @@ export const CHOICE_RULES: readonly Rule[] = [
     refuses: 'that forces a call of a model which refuses that (Opus 5.5, Sonnet 5.5, Fable and Mythos 5 on)',
     source: docs('Migration guides: tool_choice of any and tool'),
     check: (body) =>
-      forced(body) && traitsOf(body.model)?.forcing === false
+      forced(body) && modelTraits(body.model)?.forcing === false
         ? ['tool_choice: type "tool" and "any" are not supported for this model.']
         : [],
     breach: { model: 'claude-opus-5-5', max_tokens: 64, messages: [HI], ...one, ...any },

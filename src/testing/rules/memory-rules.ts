@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../contracts/index.ts';
-import { traitsOf } from './model-traits.ts';
+import { modelTraits } from '../../models/index.ts';
 import { type RuleFacts, report, sdk } from './rule.ts';
 import { askOpus, HI } from './samples.ts';
 import { blocksIn, type InMessage, isObject, isString, messagesOf, type PlacedMessage } from './shape.ts';
@@ -93,7 +93,8 @@ export const MESSAGES_MEMORY_RULES: readonly MemoryRule[] = [
     check(body, { belongs }) {
       const binding =
         isObject(body.thinking) && isObject(body.thinking.block_binding) ? body.thinking.block_binding : {};
-      if (traitsOf(body.model)?.boundThinking !== true || binding.prefix_mismatch_behavior === 'drop_block') return [];
+      if (modelTraits(body.model)?.boundThinking !== true || binding.prefix_mismatch_behavior === 'drop_block')
+        return [];
       return thoughts(body)
         .filter(({ block, message }) => !belongs(block, body, message.index))
         .map(

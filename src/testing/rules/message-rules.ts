@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../contracts/index.ts';
-import { traitsOf } from './model-traits.ts';
+import { modelTraits } from '../../models/index.ts';
 import { type Rule, docs, report, sdk } from './rule.ts';
 import { ASK, askOpus, assistant, call, HI, IMAGE, result, said, saidWith, text, tool, user } from './samples.ts';
 import { arrayOf, isObject, isString, messagesOf, type Placed, placed, readOnce } from './shape.ts';
@@ -211,7 +211,7 @@ export const MESSAGE_RULES: readonly Rule[] = [
     source: docs('Errors: prefill not supported'),
     check(body) {
       const last = messagesOf(body).at(-1);
-      if (last?.role !== 'assistant' || traitsOf(body.model)?.prefill !== false || isResumed(body)) return [];
+      if (last?.role !== 'assistant' || modelTraits(body.model)?.prefill !== false || isResumed(body)) return [];
       return isObject(body.compaction) || body.fallback_credit_token !== undefined
         ? []
         : ['This model does not support assistant message prefill. The conversation must end with a user message.'];

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../contracts/index.ts';
-import { traitsOf } from './model-traits.ts';
+import { modelTraits } from '../../models/index.ts';
 import { docs, type Rule, sdk } from './rule.ts';
 import { ASK, ask, askOpus, CODE, tool, WEB_SEARCH } from './samples.ts';
 import { arrayOf, blocksIn, isObject, isString, messagesOf, type Placed, placed } from './shape.ts';
@@ -110,7 +110,7 @@ export const PROVIDER_RULES: readonly Rule[] = [
     refuses: 'with a web tool that code calls, for a model without programmatic calling (Haiku 4.5)',
     source: docs('Programmatic tool calling: models'),
     check: (body) =>
-      traitsOf(body.model)?.programmatic === false
+      modelTraits(body.model)?.programmatic === false
         ? provided(body)
             .filter((each) => isWeb(each) && dateOf(each.block.type) >= BY_CODE)
             .filter(({ block }) => !(callersOf(block)?.every((caller) => caller === 'direct') ?? false))
@@ -127,7 +127,7 @@ export const PROVIDER_RULES: readonly Rule[] = [
     refuses: 'with a tool that code may call, for a model without programmatic calling (Haiku 4.5)',
     source: docs('Programmatic tool calling: models'),
     check: (body) =>
-      traitsOf(body.model)?.programmatic === false
+      modelTraits(body.model)?.programmatic === false
         ? placed('tools', body.tools)
             .filter((each) => !isWeb(each) && byCode(each.block))
             .map(() => `'${String(body.model)}' does not support programmatic tool calling.`)
@@ -196,7 +196,7 @@ export const PROVIDER_RULES: readonly Rule[] = [
     refuses: 'with a computer tool older than the toolset, for a model that takes only that (Opus and Sonnet 5.5)',
     source: docs('Computer use: versions'),
     check: (body) =>
-      traitsOf(body.model)?.oldComputer === false
+      modelTraits(body.model)?.oldComputer === false
         ? provided(body)
             .filter(({ block }) => isString(block.type) && /^computer_\d/.test(block.type))
             .map(({ block }) => `'${String(body.model)}' does not support tool types: ${String(block.type)}.`)

@@ -1,6 +1,5 @@
 import type { Json, JsonObject } from '../../contracts/index.ts';
-import { modelFacts } from '../../models/index.ts';
-import { traitsOf } from './model-traits.ts';
+import { modelFacts, modelTraits } from '../../models/index.ts';
 import { assumed, docs, type Rule, report, sdk } from './rule.ts';
 import { ASK, ask, askOpus, HI, MARK, text, user } from './samples.ts';
 import { arrayOf, blocksIn, isObject, isString, messagesOf } from './shape.ts';
@@ -153,7 +152,7 @@ export const REQUEST_RULES: readonly Rule[] = [
     refuses: 'with temperature and top_p both',
     source: report('claude-haiku-4-5, claude-sonnet-4-5 and -4-6, claude-opus-4-5 and -4-6'),
     check: ({ temperature, top_p, model }) =>
-      isGiven(temperature) && isGiven(top_p) && traitsOf(model) !== undefined
+      isGiven(temperature) && isGiven(top_p) && modelTraits(model) !== undefined
         ? ['`temperature` and `top_p` cannot both be specified for this model. Please use only one.']
         : [],
     breach: ask({ temperature: 0.5, top_p: 0.5 }),
@@ -164,7 +163,7 @@ export const REQUEST_RULES: readonly Rule[] = [
     refuses: 'that sets temperature, top_p or top_k for a model of 4.7 or later',
     source: docs('Migration guide: sampling parameters'),
     check: (body) =>
-      traitsOf(body.model)?.sampling === false
+      modelTraits(body.model)?.sampling === false
         ? SAMPLING.filter((field) => isGiven(body[field]) && !(field !== 'top_k' && body[field] === 1)).map(
             (field) => `\`${field}\` is deprecated for this model.`,
           )
@@ -188,7 +187,7 @@ export const REQUEST_RULES: readonly Rule[] = [
     refuses: 'with an effort for a model without one (Haiku 4.5)',
     source: report('claude-haiku-4-5: "This model does not support the effort parameter."'),
     check: ({ output_config, model }) =>
-      isObject(output_config) && isGiven(output_config.effort) && traitsOf(model)?.effort === false
+      isObject(output_config) && isGiven(output_config.effort) && modelTraits(model)?.effort === false
         ? ['This model does not support the effort parameter.']
         : [],
     breach: ask({ output_config: { effort: 'low' } }),

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../contracts/index.ts';
-import { traitsOf } from './model-traits.ts';
+import { modelTraits } from '../../models/index.ts';
 import { docs, type Rule, report, sdk } from './rule.ts';
 import { askOpus, assistant, HI, said, system, tool, user } from './samples.ts';
 import { arrayOf, blocksIn, isObject, isString, messagesOf, type Placed, type PlacedMessage } from './shape.ts';
@@ -43,7 +43,7 @@ export const SYSTEM_MESSAGE_RULES: readonly Rule[] = [
     refuses: 'with a system message, for a model without them (before 4.8, and Sonnet 5)',
     source: report('the API words it "role \'system\' is not supported on this model"'),
     check: (body) =>
-      systems(body).length > 0 && traitsOf(body.model)?.systemMessages === false
+      systems(body).length > 0 && modelTraits(body.model)?.systemMessages === false
         ? ["role 'system' is not supported on this model"]
         : [],
     breach: said(HI, system('Be brief.')),

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../contracts/index.ts';
-import { traitsOf } from './model-traits.ts';
+import { modelTraits } from '../../models/index.ts';
 import { docs, type Rule, report, sdk } from './rule.ts';
 import { ASK, ask, askOpus } from './samples.ts';
 import { arrayOf, isObject, isString } from './shape.ts';
@@ -59,7 +59,7 @@ export const THINKING_RULES: readonly Rule[] = [
     refuses: 'with manual thinking, for a model of 4.7 or later',
     source: docs('Extended thinking: models'),
     check: (body) =>
-      typeOf(body) === 'enabled' && traitsOf(body.model)?.manualThinking === false
+      typeOf(body) === 'enabled' && modelTraits(body.model)?.manualThinking === false
         ? [
             '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and ' +
               '"output_config.effort" to control thinking behavior.',
@@ -73,7 +73,7 @@ export const THINKING_RULES: readonly Rule[] = [
     refuses: 'with adaptive thinking, for a model before 4.6',
     source: report('claude-haiku-4-5: "adaptive thinking is not supported on this model"'),
     check: (body) =>
-      typeOf(body) === 'adaptive' && traitsOf(body.model)?.adaptiveThinking === false
+      typeOf(body) === 'adaptive' && modelTraits(body.model)?.adaptiveThinking === false
         ? ['adaptive thinking is not supported on this model']
         : [],
     breach: ask({ thinking: { type: 'adaptive' } }),
@@ -84,7 +84,7 @@ export const THINKING_RULES: readonly Rule[] = [
     refuses: 'that turns thinking off, for a model which always thinks (Fable and Mythos 5, Sonnet 5.5)',
     source: docs('Migration guides: thinking'),
     check: (body) =>
-      typeOf(body) === 'disabled' && traitsOf(body.model)?.thinkingOff === false
+      typeOf(body) === 'disabled' && modelTraits(body.model)?.thinkingOff === false
         ? ['"thinking.type.disabled" is not supported for this model.']
         : [],
     breach: sonnet({ thinking: { type: 'disabled' } }),
@@ -95,7 +95,7 @@ export const THINKING_RULES: readonly Rule[] = [
     refuses: 'with thinking between tools, for another model than Sonnet 5.5',
     source: report('claude-haiku-5-5 has no between_tools'),
     check: (body) =>
-      typeOf(body) === 'between_tools' && traitsOf(body.model)?.betweenTools === false
+      typeOf(body) === 'between_tools' && modelTraits(body.model)?.betweenTools === false
         ? ['"thinking.type.between_tools" is not supported for this model.']
         : [],
     breach: askOpus({ thinking: { type: 'between_tools' } }),

@@ -1,6 +1,10 @@
-import type { Json } from '../../contracts/index.ts';
+import type { Json } from '../contracts/index.ts';
+import { familyOf } from './model-facts.ts';
 
-/** What a model refuses or doesn't know, by its name. */
+/**
+ * What a Claude model takes and what it refuses, by its name: one truth for the loop, which keeps to it, and for the
+ * checker of requests, which refuses what the API refuses. From Anthropic's migration guides and model pages.
+ */
 export interface ModelTraits {
   /** `tool_choice` of `any` and `tool`. */
   readonly forcing: boolean;
@@ -28,9 +32,12 @@ export interface ModelTraits {
 
 const NAME = /^claude-(opus|sonnet|haiku|fable|mythos)-(\d)(?:-(\d))?(?:$|[-@[])/;
 
-/** @returns `undefined` for a name that isn't a Claude model of the fourth generation or later */
-export function traitsOf(model: Json | undefined): ModelTraits | undefined {
-  const [, family, major, minor = '0'] = (typeof model === 'string' && NAME.exec(model)) || [];
+/**
+ * @param model e.g. `claude-opus-5-5`, also with a provider in front or a date behind
+ * @returns `undefined` for a name that isn't a Claude model of the fourth generation or later
+ */
+export function modelTraits(model: Json | undefined): ModelTraits | undefined {
+  const [, family, major, minor = '0'] = (typeof model === 'string' && NAME.exec(familyOf(model))) || [];
   if (family === undefined || major === undefined) return undefined;
   const version = Number(major) + Number(minor) / 10;
   const top = family === 'fable' || family === 'mythos';
