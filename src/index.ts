@@ -50,6 +50,7 @@ export {
   type Subagent,
   type SubagentStart,
   type SubagentTrace,
+  type ParallelWish,
   type ToolChoice,
   type ToolChoicePlan,
   type TurnToolChoice,

@@ -22,6 +22,7 @@ import type { ContextOptions } from './context.ts';
 import type { ToolChoicePlan, TurnToolChoice } from './choice-plan.ts';
 import type { RunEvent } from './events.ts';
 import type { RunLimits } from './limits.ts';
+import type { ParallelWish } from './parallel-wish.ts';
 import type { ProviderTool } from './provider-tools.ts';
 import type { ResumableJournal, ResumeOptions } from './resume/resume-options.ts';
 import type { Run } from './run.ts';
@@ -139,6 +140,8 @@ export interface AgentOptions {
    * turns: `{first: {type: 'tool', name: 'get_order'}}`. A model that takes no forced call is asked for it in words.
    */
   readonly toolChoice?: TurnToolChoice | ToolChoicePlan;
+  /** How many calls a reply had better have: words in the system prompt, or `off`. Default: nothing is said. */
+  readonly parallelWish?: ParallelWish;
   /** Offers the model a tool `ask_user`, so that a question ends a run as `asked`. Default false. */
   readonly askUser?: boolean;
   /**

@@ -12,6 +12,7 @@ export type {
 export type { AnswerCheck, AnswerIssue, CheckFindings } from './answer-check.ts';
 export type { AnswerTools } from './answer-tools.ts';
 export type { ToolChoice, ToolChoicePlan, TurnToolChoice } from './choice-plan.ts';
+export type { ParallelWish } from './parallel-wish.ts';
 export { ASK_USER } from './ask-user.ts';
 export type { Container } from './container.ts';
 export type { ClearResultsOptions, CompactOptions, ContextOptions } from './context.ts';

@@ -5,6 +5,7 @@ import { ASK_USER } from './ask-user.ts';
 import { planChoice, whyNotForced } from './choice-plan.ts';
 import { loopContext } from './context.ts';
 import { effectiveLimits } from './limits.ts';
+import { parallelWords } from './parallel-wish.ts';
 import { siblingRules } from './siblings.ts';
 import type { LoopConfig, LoopTool } from './state.ts';
 import { outputFormatOf } from './structured-output.ts';
@@ -21,11 +22,20 @@ export function loopConfig(
   const notice = options.untrustedContentNotice ?? UNTRUSTED_CONTENT_NOTICE;
   const mostOut = modelFacts(model.id)?.maxOutput ?? Number.POSITIVE_INFINITY;
   const maxTokens = options.maxTokens ?? Math.min(8_192, mostOut);
-  const system = systemPrompt(options.system, options.sourceNotes?.() ?? '', notice);
+  const system = systemPrompt(
+    options.system,
+    options.sourceNotes?.() ?? '',
+    notice,
+    parallelWords(options.parallelWish),
+  );
   const output = runOptions.output ?? options.output;
   const limits = effectiveLimits({ ...options.limits, ...runOptions.limits });
   const wish = runOptions.toolChoice ?? options.toolChoice;
-  const choice = planChoice(wish, tools, { noForce: whyNotForced(model), noParallel: false, turns: limits.turns });
+  const choice = planChoice(wish, tools, {
+    noForce: whyNotForced(model),
+    noParallel: options.parallelWish === 'off',
+    turns: limits.turns,
+  });
   return {
     tools,
     limits,

@@ -12,9 +12,15 @@ export const UNTRUSTED_CONTENT_NOTICE =
  * @param own the caller's text, if any; it comes first
  * @param notes what sources say of their tools, if anything
  * @param notice the sentences on material from outside; `false` leaves them out
+ * @param more sentences of the agent's options
  */
-export function systemPrompt(own: string | undefined, notes: string, notice: string | false): string | undefined {
-  const parts = [own ?? '', notes, notice === false ? '' : notice]
+export function systemPrompt(
+  own: string | undefined,
+  notes: string,
+  notice: string | false,
+  more = '',
+): string | undefined {
+  const parts = [own ?? '', notes, notice === false ? '' : notice, more]
     .map((part) => part.trim())
     .filter((part) => part !== '');
   return parts.length === 0 ? undefined : parts.join('\n\n');
