@@ -19,6 +19,7 @@ const ORDER = [
   'quality',
   'agent',
   'testing',
+  'cassette',
   'models',
   'catalog',
   'mcp/client',
@@ -32,6 +33,7 @@ const ORDER = [
   'contracts',
 ];
 const ONLY = {
+  cassette: ['mcp/client', 'tools', 'contracts'],
   models: ['search', 'tools', 'contracts'],
   'mcp/client': ['content', 'tools', 'contracts'],
   'mcp/server': ['content', 'tools', 'contracts'],
