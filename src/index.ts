@@ -186,6 +186,8 @@ export {
   createResultStore,
   createTrace,
   type DispatcherOptions,
+  type ForkOptions,
+  forkTrace,
   type IdempotencyLedgerOptions,
   idempotencyLedger,
   listTraces,

@@ -39,13 +39,16 @@ export interface CassettePlayer {
   asker(): Asker;
   /** The first thing that was not as recorded. */
   divergence(): BridleError | undefined;
-  /** How many recorded exchanges nobody asked for. */
+  /** How many recorded exchanges nobody asked for, lists of what servers have left out. */
   left(): number;
 }
 
 export interface PlayOptions {
-  /** Where the folders that the recording names are now, by the same names. Default: where they were. */
-  readonly paths?: Readonly<Record<string, string>>;
+  /**
+   * Where the folders that the recording names are now, by the same names; or what tells so at the first request. Default:
+   * where they were.
+   */
+  readonly paths?: Readonly<Record<string, string>> | (() => Readonly<Record<string, string>>);
 }
 
 /**
@@ -58,7 +61,12 @@ export interface PlayOptions {
 export async function playCassette(file: string, options: PlayOptions = {}): Promise<CassettePlayer> {
   const { header, entries } = await readCassette(file);
   const then = normaliser(header.paths);
-  const now = normaliser({ ...header.paths, ...options.paths });
+  let made: Normalise | undefined;
+  const now: Normalise = (value) => {
+    const { paths } = options;
+    made ??= normaliser({ ...header.paths, ...(typeof paths === 'function' ? paths() : paths) });
+    return made(value);
+  };
   const ofType = <T extends CassetteEntry['type']>(type: T) =>
     entries.filter((entry): entry is Of<T> => entry.type === type);
   const servers = new Map(ofType('server').map((entry) => [entry.server.key, entry]));
@@ -94,7 +102,8 @@ export async function playCassette(file: string, options: PlayOptions = {}): Pro
         if ('problem' in taken) throw diverge(`Request ${taken.nth} to the model`, taken.problem);
         const { reply, error } = taken.entry;
         if (reply) return structuredClone(reply);
-        throw new BridleError(error?.code ?? 'model_failed', error?.message ?? 'The recorded model failed.');
+        const { code, message } = error ?? { code: 'model_failed', message: 'The recorded model gave no reply.' };
+        throw new BridleError(code, message);
       },
     }),
     connection(key) {
@@ -152,7 +161,7 @@ function matcher<T extends CassetteEntry>(
   }
   let taken = 0;
   return {
-    left: () => recorded.filter(({ isTaken }) => !isTaken).length,
+    left: () => recorded.filter(({ isTaken, entry }) => !isTaken && !again(entry)).length,
     take(sent) {
       const given = now(JSON.parse(JSON.stringify(sent)) as Json);
       const alike = byDigest.get(sha256(canonicalJson(given))) ?? [];

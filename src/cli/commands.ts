@@ -48,7 +48,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     name: 'run',
     summary: 'give an agent a task, with the tools of this project',
-    usage: '"task" | --resume [ID]',
+    usage: '"task" | --resume [ID] | --replay FILE',
     details:
       '@file, @server:uri and /server:prompt in the task stand for documents and prompts.\n' +
       "The answer goes to stdout, every step to stderr. Without a terminal a call that your rules don't allow is\n" +
@@ -64,6 +64,16 @@ export const COMMANDS: readonly CommandSpec[] = [
       ...PROJECT_OPTIONS,
       json: { ...JSON_OPTION, help: 'print the result as one JSON object on stdout' },
       resume: { type: 'boolean', help: 'go on with the run of this ID, or the newest of this folder that broke off' },
+      record: {
+        type: 'string',
+        value: 'FILE',
+        help: 'record what it exchanges with its model and servers, without secrets',
+      },
+      replay: {
+        type: 'string',
+        value: 'FILE',
+        help: 'play such a recording again, offline; ends with 1 when anything is otherwise',
+      },
       park: { type: 'boolean', help: "leave what would be asked for 'bridle approvals' where nobody can be asked" },
       'park-seconds': { type: 'string', value: 'N', help: 'park, and wait up to N seconds for each answer' },
       report: { type: 'boolean', help: 'say at the end what each reply cost, and what of it was cached' },
@@ -265,16 +275,21 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     name: 'trace',
     summary: 'look at what earlier runs did: each call, its decision, its time and its end',
-    usage: 'list | show [RUN]',
-    details: 'show takes the start of a run id, and the newest run when none is given.',
+    usage: 'list | show [RUN] | fork [RUN] --at N',
+    details:
+      'show and fork take the start of a run id, and the newest run when none is given. fork makes a new run of the first\n' +
+      "N events, for 'bridle run --resume'; show --events numbers them, and marks with * where a run can be forked.",
     options: {
       json: JSON_OPTION,
+      events: { type: 'boolean', help: 'show: a numbered line for each event' },
+      at: { type: 'string', value: 'N', help: 'fork: how many events the new run keeps' },
       limit: { type: 'string', value: 'N', help: 'list: at most N runs (default: 20)' },
     },
     examples: [
       ['bridle trace list', 'the newest runs'],
       ['bridle trace show', 'the last run, call by call'],
       ['bridle trace show 20261130-1 --json', 'its records, one a line'],
+      ['bridle trace fork 20261130-1 --at 12', 'go on from its twelfth event'],
     ],
     positionals: [1, 2],
     load: () => import('./trace.ts'),

@@ -40,8 +40,8 @@ function isIn(folder: string, project: string): boolean {
   return folder === project || folder.startsWith(project.endsWith(sep) ? project : `${project}${sep}`);
 }
 
-/** The command line of the run, as far as its journal has it and nothing else is said now. */
-export function asItWas(parsed: ParsedCommand, { agent }: TraceSummary): ParsedCommand {
+/** The command line of the run, as far as it was written down and nothing else is said now. */
+export function asItWas(parsed: ParsedCommand, { agent = MAIN_AGENT }: { readonly agent?: string }): ParsedCommand {
   if (agent === MAIN_AGENT || stringOption(parsed, 'agent') !== undefined) return parsed;
   return { ...parsed, options: new Map([...parsed.options, ['agent', agent]]) };
 }

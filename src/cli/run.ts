@@ -1,9 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type Agent, type AgentOptions, createAgent, type RunResult } from '../agent/index.ts';
 import type { Json, Model, Reason } from '../contracts/index.ts';
-import { allRecorders, createTrace, openTrace, refuseAsker, type Trace } from '../dispatch/index.ts';
+import { allRecorders, createTrace, idempotencyLedger, openTrace, refuseAsker, type Trace } from '../dispatch/index.ts';
 import { type AgentFile, MAIN_AGENT, terminalAsker } from '../host/index.ts';
 import { resolveModel } from '../models/index.ts';
+import { memoryStore } from '../store/index.ts';
 import { BridleError, isBridleError, printable } from '../tools/index.ts';
 import { approvalInbox } from './approval-inbox.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
@@ -25,14 +26,17 @@ import { stateLedger, stateStore } from './state-store.ts';
 import { stepPrinter } from './steps.ts';
 import { styleFor } from './style.ts';
 import { subagentOptions } from './subagents.ts';
+import { openTape } from './tape.ts';
 import { tracesDir } from './traces.ts';
 import { openWorkspace, type Workspace, warn } from './workspace.ts';
 
 /** `bridle run "task"` and `bridle run --resume [ID]`. */
 export async function run(given: ParsedCommand, io: CommandIo): Promise<number> {
   const resumes = flag(given, 'resume') ? await runToResume(given.positionals[0], io) : undefined;
-  const parsed = resumes ? asItWas(given, resumes) : given;
-  const task = resumes?.task ?? parsed.positionals[0] ?? '';
+  const tape = await openTape(given, io);
+  const was = resumes ?? tape.player?.header;
+  const parsed = was ? asItWas(given, was) : given;
+  const task = was?.task ?? parsed.positionals[0] ?? '';
   if (task.trim() === '') {
     throw new BridleError('usage', 'There is no task.', {
       hint: 'Say what the agent is to do: bridle run "task". Or go on with a run that broke off: bridle run --resume.',
@@ -45,14 +49,16 @@ export async function run(given: ParsedCommand, io: CommandIo): Promise<number> 
     tokens: numberOption(parsed, 'max-tokens'),
     costUsd: numberOption(parsed, 'max-cost', 'number'),
   };
-  const chosen = await chosenModel(parsed, io, resumes?.model);
+  const chosen = tape.player
+    ? { model: tape.player.model(), isFlag: true, isDefault: false }
+    : await chosenModel(parsed, io, resumes?.model);
   const name = stringOption(parsed, 'agent') ?? MAIN_AGENT;
   const waitMs = readyMs(parsed, io);
   const quiet = flag(parsed, 'quiet');
   const style = styleFor(io.stderr, io.env);
 
   return interruptible(async (signal) => {
-    const workspace = await openWorkspace(parsed, io, signal);
+    const workspace = await openWorkspace(parsed, io, signal, undefined, undefined, tape.connection);
     const state = stateStore(io);
     const inbox = approvalInbox(io, workspace.project.root, state);
     const audit = await openAudit(workspace, io, { agent: name, via: 'terminal' });
@@ -60,7 +66,10 @@ export async function run(given: ParsedCommand, io: CommandIo): Promise<number> 
     let trace: Trace | undefined;
     let hasEnd = false;
     try {
-      const { model, isDefault } = await modelFor(workspace.agent, chosen);
+      const { model: asked, isDefault } = await modelFor(workspace.agent, chosen);
+      const conversation = tape.player?.header.conversation ?? randomUUID();
+      await tape.begin({ project: workspace.project, model: asked, agent: name, task, conversation });
+      const model = tape.model(asked);
       if (isDefault && !quiet) {
         io.stderr.write(style.dim('model: the offline planner, no language model (--model claude-… for a real one)\n'));
       }
@@ -80,23 +89,24 @@ export async function run(given: ParsedCommand, io: CommandIo): Promise<number> 
         sources: workspace.sources,
         views: workspace.views.set,
         policy,
-        asker: inbox.asker(unstored(workspace, flag(parsed, 'park'), parkSeconds)),
+        asker: tape.asker(inbox.asker(unstored(workspace, flag(parsed, 'park'), parkSeconds))),
         hooks: workspace.hooks,
-        idempotency: stateLedger(state),
+        // What is played back is no act, and none that was recorded answers for it.
+        idempotency: tape.player ? idempotencyLedger(memoryStore()) : stateLedger(state),
         input: workspace.input,
         system: systemFor(workspace.project.root, workspace.agent),
         sourceNotes: workspace.instructions,
         trace,
         // The offline planner marks its questions itself; other models say so by calling a tool.
         askUser: model.id !== 'offline',
-        ready: { ms: waitMs },
+        ...(!tape.waitsForAll && { ready: { ms: waitMs } }),
         limits: defined({ ...limits, turns: limits.turns ?? workspace.agent?.maxTurns }),
-        recorder: allRecorders(audit.recorder, steps?.recorder, told.recorder),
+        recorder: allRecorders(tape.player ? undefined : audit.recorder, steps?.recorder, told.recorder),
         ...subagentOptions(parsed, workspace, { ...place, isModelFlag: chosen.isFlag }),
         ...(steps && { onProgress: steps.onProgress }),
       };
       const agent = await closingOnAbort(signal, workspace.close, () => createAgent(options));
-      audit.follow({ agent: () => agent, policy, version: () => workspace.compiled.version });
+      if (!tape.player) audit.follow({ agent: () => agent, policy, version: () => workspace.compiled.version });
       // Servers that were stopped have no problem of their own.
       if (!signal.aborted) {
         const readiness = agent.catalog.readiness();
@@ -112,7 +122,6 @@ export async function run(given: ParsedCommand, io: CommandIo): Promise<number> 
       );
       const bare = noServers(workspace.project);
       if (bare !== undefined && !quiet) io.stderr.write(style.dim(`${bare}\n`));
-      const conversation = randomUUID();
       const compose = async (trace: Trace) => {
         if (needsContent(task, false)) await closingOnAbort(signal, workspace.close, () => workspace.content.refresh());
         const said = await personInput({
@@ -128,17 +137,21 @@ export async function run(given: ParsedCommand, io: CommandIo): Promise<number> 
         if (said.label) trace.event(said.label);
         return said.content;
       };
-      const said = goesOn ? undefined : await compose(trace);
+      const said = goesOn ? undefined : (tape.player?.input ?? (await compose(trace)));
+      if (said !== undefined) tape.input(said);
       // From here on the agent writes how it ended.
       hasEnd = true;
       const unsure = workspace.prompter && unsureAsker(workspace.prompter);
       const result = await (said === undefined
         ? agent.resume(trace, { signal, limits: defined(limits), ...(unsure && { unsure }) })
-        : agent.run(said, { signal, conversation })
+        : agent.run(said as string | Json[], { signal, conversation })
       ).result;
       await agent.endSession(result.conversation, 'exit');
       await agent.close();
       print(result, trace, parsed, io);
+      await tape.close();
+      const fault = tape.fault();
+      if (fault !== undefined && result.error?.code !== fault.code) throw fault;
       const lent = lentLine(workspace.lent());
       if (lent !== undefined && !quiet) io.stderr.write(style.dim(`${lent}\n`));
       const waiting = await inbox.pending(result.parked?.map(({ approval }) => approval) ?? []);
@@ -149,7 +162,7 @@ export async function run(given: ParsedCommand, io: CommandIo): Promise<number> 
       if (!hasEnd && !resumes) trace?.end(signal.aborted ? 'aborted' : 'failed', notBegun(error));
       throw error;
     } finally {
-      await trace?.close();
+      await Promise.all([trace?.close(), tape.close()]);
       await audit.close();
       await inbox.close();
       await Promise.all([workspace.close(), told.close()]);

@@ -2,10 +2,12 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { resolveModel } from '../models/index.ts';
 import {
+  cassetteTurns,
   type Exchange,
   type MessagesDouble,
   messagesDouble,
   modelTurns,
+  playCassette,
   readFaults,
   readScript,
   type Split,
@@ -45,9 +47,14 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
 async function sourceOf(parsed: ParsedCommand, io: CommandIo): Promise<TurnSource> {
   const script = stringOption(parsed, 'script');
   const model = stringOption(parsed, 'model');
-  if (script !== undefined && model !== undefined) {
-    throw new BridleError('usage', 'Replies come from --script or from --model, not from both.');
+  const cassette = stringOption(parsed, 'cassette');
+  if ([script, model, cassette].filter((each) => each !== undefined).length > 1) {
+    throw new BridleError(
+      'usage',
+      'Replies come from --script, from --cassette or from --model, not from two of them.',
+    );
   }
+  if (cassette !== undefined) return cassetteTurns(await playCassette(resolve(io.cwd, cassette)));
   if (script !== undefined) return scriptedTurns(await readScript(resolve(io.cwd, script)));
   return modelTurns(await resolveModel(model ?? 'offline'));
 }

@@ -9,17 +9,19 @@ import { flag, numberOption } from './parse.ts';
 import { printJson } from './print-json.ts';
 import { stepPrinter, textsOf } from './steps.ts';
 import { type Style, styleFor } from './style.ts';
+import { fork, showEvents } from './trace-events.ts';
 import { findTrace, tracesDir } from './traces.ts';
 
 const SHOWN = 20;
 
-/** `bridle trace list` and `bridle trace show [RUN]`. */
+/** `bridle trace list`, `bridle trace show [RUN]` and `bridle trace fork [RUN] --at N`. */
 export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number> {
   const [verb, id] = parsed.positionals;
   if (verb === 'list' && id === undefined) return list(parsed, io);
-  if (verb === 'show') return show(id, parsed, io);
+  if (verb === 'show') return flag(parsed, 'events') ? showEvents(id, io) : show(id, parsed, io);
+  if (verb === 'fork') return fork(id, parsed, io);
   throw new BridleError('usage', `There is no 'bridle trace ${printable(parsed.positionals.join(' '))}'.`, {
-    hint: "It is 'bridle trace list' or 'bridle trace show [RUN]'.",
+    hint: "It is 'bridle trace list', 'bridle trace show [RUN]' or 'bridle trace fork [RUN] --at N'.",
   });
 }
 

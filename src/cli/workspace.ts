@@ -30,7 +30,7 @@ import { serverLog, serverLogLevel } from './server-log.ts';
 import { styleFor } from './style.ts';
 import { givenInstructions } from './workspace-instructions.ts';
 import { type WorkspacePins, workspacePins } from './workspace-pins.ts';
-import { type WorkspaceServer, workspaceServer } from './workspace-server.ts';
+import { type ServerConnection, type WorkspaceServer, workspaceServer } from './workspace-server.ts';
 import { type WorkspaceViews, workspaceViews } from './workspace-views.ts';
 
 /** The project at hand, ready for an agent: its servers as sources (nothing is started yet) and its rules compiled. */
@@ -85,6 +85,7 @@ export async function openWorkspace(
   signal: AbortSignal,
   prompter: Prompter | undefined = personAt(io),
   pinning: 'record' | 'look' | 'none' = 'record',
+  reach: (make: () => ServerConnection) => ServerConnection = (make) => make(),
 ): Promise<Workspace> {
   const mode = stringOption(parsed, 'mode');
   // Before anybody is asked about trust.
@@ -153,10 +154,11 @@ export async function openWorkspace(
     workspaceServer(
       server.key,
       () => {
-        const connection =
+        const connection = reach(() =>
           server.kind === 'http'
             ? connectHttp(server, { ...optionsFor(server.key), projectRoot: project.root })
-            : connectStdio(server, { ...optionsFor(server.key), projectRoot: project.root });
+            : connectStdio(server, { ...optionsFor(server.key), projectRoot: project.root }),
+        );
         connection.onNotification(serverLog(server.key, log.shown, style, show));
         return connection;
       },

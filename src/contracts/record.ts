@@ -173,6 +173,8 @@ export type TraceEvent =
       readonly task: string;
       /** The folder in which it works. */
       readonly project?: string;
+      /** The run that it was forked from, and after how many of its events. */
+      readonly forked?: { readonly run: string; readonly event: number };
       readonly bridle: string;
     }
   | { readonly v: 1; readonly at: number; readonly type: 'decided'; readonly intent: IntentRecord }

@@ -6,6 +6,7 @@ export type { DispatchedContext } from './call-path.ts';
 export type { Clock } from './clock.ts';
 export { createDispatcher, type DispatcherOptions } from './dispatcher.ts';
 export { type IdempotencyLedgerOptions, idempotencyLedger } from './idempotency-ledger.ts';
+export { type ForkOptions, forkPoints, forkTrace } from './fork-trace.ts';
 export { listTraces, readTrace, type TraceSummary } from './read-trace.ts';
 export { allRecorders, type MemoryRecorder, memoryRecorder, nullRecorder } from './recorders.ts';
 export { type RecordedInputOptions, recordedInput } from './recorded-input.ts';

@@ -2,6 +2,17 @@
  * Rule of this folder: a double is as strict as what it stands for. Whatever passes here would pass there, as far as the
  * request alone can tell.
  */
+export {
+  type CassetteHeader,
+  type CassettePlayer,
+  type CassetteRecorder,
+  type PlayedConnection,
+  type PlayOptions,
+  playCassette,
+  type RecordOptions,
+  recordCassette,
+} from '../cassette/index.ts';
+export { cassetteTurns } from './cassette-turns.ts';
 export { ESTIMATE_ERROR, estimateTokens } from './double/estimate-tokens.ts';
 export type { Exchange } from './double/exchange.ts';
 export { type MessagesDouble, type MessagesDoubleOptions, messagesDouble } from './double/messages-double.ts';
