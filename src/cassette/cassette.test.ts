@@ -152,7 +152,7 @@ describe('a cassette', () => {
     expect(end).toBe('failed');
     expect(error?.code).toBe('cassette_diverged');
     expect(error?.message).toMatch(
-      /^Request 1 to the model is not as it was recorded:\n  at \/system\n    recorded: "Be kind\..*\n    now: {6}"Be brief\./,
+      /^Request 1 to the model is not as it was recorded:\n {2}at \/system\n {4}recorded: "Be kind\..*\n {4}now: {6}"Be brief\./,
     );
   });
 

@@ -21,7 +21,7 @@ test('the double serves a cassette to the real client, and only to the requests 
     const double = messagesDouble({ turns: cassetteTurns(await playCassette(file)) });
     const baseURL = await double.start();
     try {
-      const model = anthropicModel(id, { apiKey: 'key', baseURL, retry: { maxRetries: 0 } });
+      const model = anthropicModel(id, { apiKey: 'key', baseURL, maxRetries: 0 });
       const reply = await model.respond(request, ctx);
       expect(reply.message).toMatchObject({ content: [{ type: 'text', text: 'Well.' }], stop_reason: 'end_turn' });
       const other = { ...request, messages: [{ role: 'user', content: 'And you?' }] };
