@@ -70,6 +70,8 @@ function gist(event: TraceEvent): string {
       return `${event.hook.event} (${event.hook.hook})`;
     case 'resume':
       return `after ${event.idleMs} ms`;
+    case 'checked':
+      return JSON.stringify(event);
     case 'end':
       return event.how;
     case 'limit':
