@@ -1,7 +1,7 @@
 import type { Json } from '../contracts/index.ts';
 
 /** What stands in a cassette where a secret stood. */
-export const SCRUBBED = '<secret>';
+const SCRUBBED = '<secret>';
 
 /** Names of members whose text is a secret, wherever they stand. */
 const SECRET_NAME =
