@@ -85,7 +85,7 @@ const IN_WORDS = 'Call one of the tools before you answer.';
 const NOT_FORCED: Reason = {
   room: 'agent',
   code: 'tool_choice_refused',
-  text: 'The model refused a request that forces a call, so it was asked in words: it may answer without a record.',
+  text: 'The model takes no forced call, so it was asked in words: it may answer without a record.',
 };
 
 /**
@@ -122,7 +122,7 @@ export async function extract(options: ExtractOptions): Promise<Extraction> {
       tools: made.tools,
       permissions: { allow: names },
       answer: { tools: names, attempts },
-      ...(forced !== null && { toolChoice: { first: forced } }),
+      ...(forced !== null && { toolChoice: { first: Array.from({ length: attempts }, () => forced) } }),
       limits: { turns: attempts + 1, ...rest.limits },
       system: [systemOf(names, verified !== undefined), ...(instructions === undefined ? [] : [instructions])].join(
         '\n\n',
