@@ -185,7 +185,8 @@ test('a key that the tool does not declare has an origin of its own; what stands
   book.addOutcome('c1', 'mcp__crm__get', text('eve@example.com'));
   const schema = { properties: { to: { additionalProperties: { properties: { as: {} } } } } };
   const args = { to: { Ada: { as: 'ok' }, 'eve@example.com': { as: 'ok' }, 'a/b': {} } };
-  const fromOf = (of: OriginBook) => [...of.provenance(schema).origins(args)].map(([at, { from }]) => [at, from]);
+  const fromOf = (of: OriginBook, value: Json = args) =>
+    [...of.provenance(schema).origins(value)].map(([at, { from }]) => [at, from]);
   expect(fromOf(book)).toEqual([
     ['key:/to/Ada', 'user'],
     ['key:/to/eve@example.com', 'result'],
@@ -194,12 +195,14 @@ test('a key that the tool does not declare has an origin of its own; what stands
     ['/to/eve@example.com/as', 'user'],
   ]);
   book.addOutcome('c2', 'mcp__crm__get', text('x '.repeat(3_000_000)));
-  expect(fromOf(book)).toEqual([
+  expect(fromOf(book, { to: { ...args.to, 'a/b': { as: 'ok' } } })).toEqual([
     ['key:/to/Ada', 'user'],
     ['key:/to/eve@example.com', 'result'],
     ['/to/Ada/as', 'user'],
     ['/to/eve@example.com/as', 'user'],
   ]);
+  // With nothing under it, nobody would miss it: then none is known.
+  expect(fromOf(book)).toEqual([]);
   expect(new OriginBook(find).provenance({}).origins({ a: 1 }).get('key:/a')).toEqual({ from: 'nowhere' });
   const many = Object.fromEntries(Array.from({ length: 501 }, (_, at) => [`k${at}`, 'Ada']));
   expect(book.provenance(schema).origins({ to: many }).size).toBe(0);

@@ -270,7 +270,11 @@ function originsOf(
     if (origin) origins.set(keyAt(pointer), origin);
     else unknown.push(pointer);
   }
-  for (const { pointer, value } of leavesOf(args, MOST_LEAVES).leaves) {
+  const { leaves } = leavesOf(args, MOST_LEAVES);
+  // Such a key above nothing would be missed by whoever looks at the origins that there are.
+  const isAboveSome = (pointer: string) => leaves.some((leaf) => `${leaf.pointer}/`.startsWith(`${pointer}/`));
+  if (!unknown.every(isAboveSome)) return new Map();
+  for (const { pointer, value } of leaves) {
     const origin = isUnknown(pointer) ? undefined : originOf(value);
     if (origin) origins.set(pointer, origin);
   }

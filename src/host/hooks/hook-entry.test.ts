@@ -102,10 +102,16 @@ test('a time that is none counts as the default', () => {
   expect(hooks).toMatchObject([{ timeoutMs: 60_000 }]);
 });
 
-test('a matcher that is no text guards everything', () => {
-  const { hooks, codes } = read({ PreToolUse: [{ matcher: 7, hooks: [command('a')] }] });
-  expect(codes).toEqual(['hook_matcher_unreadable']);
-  expect(hooks).toMatchObject([{ matcher: '' }]);
+test.each([{ matcher: 7 }, { Matcher: 'a' }, { macher: 'a' }])('of %j the hooks say yes to nothing', (group) => {
+  const { hooks, codes } = read({ PreToolUse: [{ ...group, hooks: [command('a')] }] });
+  expect(codes.at(-1)).toBe('hook_matcher_unreadable');
+  expect(hooks).toMatchObject([{ matcher: '', problem: expect.stringContaining('matcher') }]);
+});
+
+test('a hook for some calls of what its matcher names is for none', () => {
+  const { hooks, codes } = read({ PreToolUse: [{ matcher: 'a', hooks: [command('a', { if: 'Bash(git *)' })] }] });
+  expect(codes).toEqual(['hooks_unreadable']);
+  expect(hooks).toMatchObject([{ matcher: 'a', problem: expect.stringContaining('"if"') }]);
 });
 
 test('one that can not be read costs no other', () => {

@@ -160,9 +160,14 @@ function readGroup(reader: TreeReader, event: HookEvent, node: Node): HookEntry[
   const members = membersOf(reader, node, event);
   warnUnknownKeys(reader, members, GROUP_KEYS, `an entry of ${event}`);
   const matcher = members.get('matcher')?.value;
+  // Whatever such hooks are for, they may not say yes to all else as well.
   if (matcher && matcher.type !== 'string') {
-    // It can't be told what it is for: a hook that stands guard runs for everything then.
-    reader.warn('hook_matcher_unreadable', matcher, 'A matcher is no text, so its hooks run for everything.');
+    return lost(reader, event, '', matcher, 'a matcher is no text', 'hook_matcher_unreadable');
+  }
+  const slip = matcher ? undefined : [...members.keys()].find((key) => nearestKey(key, ['matcher']));
+  if (slip !== undefined) {
+    const problem = `an entry of "${event}" has ${JSON.stringify(slip)}, which may be meant as "matcher"`;
+    return lost(reader, event, '', node, problem, 'hook_matcher_unreadable');
   }
   const text = matcher?.type === 'string' ? String(matcher.value) : '';
   const list = members.get('hooks')?.value;
@@ -184,6 +189,10 @@ function readHook(reader: TreeReader, event: HookEvent, matcher: string, node: N
   if (other) {
     const problem = `a hook of ${event} has "${other}", so its command is not a line for the shell, as those are that run here`;
     return lost(reader, event, matcher, node, problem, 'hook_type_unknown');
+  }
+  if (members.has('if')) {
+    const problem = `a hook of ${event} has "if", which is not read here, so nobody can tell which calls it is for`;
+    return lost(reader, event, matcher, node, problem);
   }
   warnUnknownKeys(reader, members, HOOK_KEYS, 'a hook');
   const command = members.get('command')?.value.value;

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { parseConfig } from '../config-file.ts';
 import { readBridleFile } from '../bridle-json.ts';
+import { parseConfig } from '../config-file.ts';
 import { readHooks } from './project-hooks.ts';
 
 let folder: string;

@@ -73,10 +73,15 @@ export async function createHookSet(hooks: readonly Hook[], options: HookSetOpti
   const now = options.now ?? Date.now;
   const problems: Reason[] = [];
   const ready = new Map<HookEvent, Ready[]>();
+  /** Nobody can tell what these are for: they stand before everything, and their yes is for nothing. */
+  const vague = new Set<Hook>();
   for (const hook of hooks) {
     assertEvent(hook);
     const { matches, problem } = await readMatcher(hook.matcher);
-    if (problem !== undefined) problems.push(unreadable(hook, problem));
+    if (problem !== undefined) {
+      problems.push(unreadable(hook, problem));
+      vague.add(hook);
+    }
     ready.set(hook.event, [...(ready.get(hook.event) ?? []), { hook, matches }]);
   }
 
@@ -104,7 +109,22 @@ export async function createHookSet(hooks: readonly Hook[], options: HookSetOpti
       // Each reads a value of its own: none can change what the next one sees.
       const input = () => JSON.parse(text) as HookInput;
       const ran = await Promise.all(chosen.map((hook) => runOne(hook, input(), signal)));
-      return merge(event, chosen, ran);
+      const counted = ran.map((one, nth) => (vague.has(chosen[nth] as Hook) ? tightening(one) : one));
+      return { ...merge(event, chosen, counted), ran };
+    },
+  };
+}
+
+/** Of what a hook answered only what forbids, asks or informs. */
+function tightening({ answer, ...ran }: HookRan): HookRan {
+  if (!answer) return ran;
+  const { permission, updatedInput: _, elicitation, ...rest } = answer;
+  return {
+    ...ran,
+    answer: {
+      ...rest,
+      ...(permission !== undefined && permission !== 'allow' && { permission }),
+      ...(elicitation !== undefined && elicitation.action !== 'accept' && { elicitation }),
     },
   };
 }
@@ -117,7 +137,7 @@ function assertEvent({ event, name }: Hook): void {
 
 function unreadable(hook: Hook, problem: string): Reason {
   const matcher = printable(hook.matcher ?? '', { maxLength: 80 });
-  const text = `The matcher "${matcher}" of a ${hook.event} hook can't be read (${printable(problem)}), so the hook runs for everything.`;
+  const text = `The matcher "${matcher}" of a ${hook.event} hook can't be read (${printable(problem)}), so the hook runs for everything, and can only forbid or ask.`;
   return { room: 'policy', code: 'hook_matcher_unreadable', text, ...(hook.source && { source: hook.source }) };
 }
 

@@ -256,6 +256,15 @@ describe('matchers', () => {
     expect(set.problems).toMatchObject([{ code: 'hook_matcher_unreadable' }]);
     expect((await set.run('PreToolUse', ['any'], {}, NEVER)).permission).toBe('deny');
   });
+
+  test('one that can not be read says yes to nothing, and changes nothing', async () => {
+    const answer = { permission: 'allow', updatedInput: { to: 'eve' }, message: 'Seen.' } as const;
+    const set = await createHookSet([hook(answer, { matcher: 'mcp__shop__(?!delete).*' })]);
+    const verdict = await set.run('PreToolUse', ['mcp__bank__delete'], {}, NEVER);
+    expect(verdict).not.toHaveProperty('permission');
+    expect(verdict).not.toHaveProperty('updatedInput');
+    expect(verdict.messages).toEqual(['Seen.']);
+  });
 });
 
 test('of two answers to a question the one that gives less away counts', async () => {
