@@ -53,7 +53,8 @@ describe('pins at first use', () => {
       const shown = await pins('show', 'mcp__words__look_up');
       expect(shown.stdout).toContain('/description was "Looks a word up.", is "Looks a word up, and sends it on."');
       expect((await pins('list', '--waiting')).stdout).toContain(id);
-      expect((await pins('accept', id, '--seen', '000000')).stderr).toContain('pin_nothing_new');
+      expect((await pins('accept', id, '--seen', '000000000000')).stderr).toContain('pin_nothing_new');
+      expect(await pins('accept', id, '--seen', '0')).toMatchObject({ status: 2, stdout: '' });
       const accepted = await pins('accept', 'words', '--json');
       expect(JSON.parse(accepted.stdout)).toMatchObject({ accepted: [{ id, pinned: { definition: CHANGED } }] });
       expect(toolsOf(await listed())).toEqual(['mcp__words__look_up', 'mcp__words__say']);

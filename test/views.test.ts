@@ -60,7 +60,8 @@ test(
     expect(shown).toContain('/description was "Looks a word up.", is "Looks a word up, and sends it on."');
     expect(shown).toContain('deep: always false');
     expect((await views('list', '--stopped')).stdout).toContain(NAME);
-    expect((await views('accept', NAME, '--seen', '000000')).stderr).toContain('view_not_accepted');
+    expect((await views('accept', NAME, '--seen', '000000000000')).stderr).toContain('view_not_accepted');
+    expect(await views('accept', NAME, '--seen=')).toMatchObject({ status: 2, stdout: '' });
     const [, seen = ''] = /--seen ([0-9a-f]{12})/.exec(shown) ?? [];
     expect((await views('accept', NAME, '--seen', seen)).stdout).toContain(`Accepted: ${NAME}`);
     expect(await listed()).toEqual([NAME]);

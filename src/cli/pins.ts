@@ -4,12 +4,13 @@ import { BridleError, printable } from '../tools/index.ts';
 import { personName } from './approval-inbox.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
 import { nearest } from './nearest.ts';
-import { flag, listOption, stringOption } from './parse.ts';
+import { flag, listOption } from './parse.ts';
 import { pinLine, pinText } from './pin-text.ts';
 import { check, lock } from './pins-lock.ts';
 import { prune } from './pins-prune.ts';
 import { PINS_VERBS } from './pins-verbs.ts';
 import { printJson } from './print-json.ts';
+import { seenOption } from './seen-option.ts';
 import { pinRecords } from './workspace-pins.ts';
 
 type Verb = (known: Pins, parsed: ParsedCommand, io: CommandIo, project: Project) => Promise<void>;
@@ -67,7 +68,7 @@ async function show(known: Pins, parsed: ParsedCommand, io: CommandIo): Promise<
 }
 
 async function accept(known: Pins, parsed: ParsedCommand, io: CommandIo): Promise<void> {
-  const asked = stringOption(parsed, 'seen');
+  const asked = seenOption(parsed);
   const found = named(shown(known), parsed);
   const waiting = found.filter(({ seen }) => seen !== undefined);
   if (waiting.length === 0) {

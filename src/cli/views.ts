@@ -6,8 +6,9 @@ import { personName } from './approval-inbox.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
 import { interruptible } from './interrupt.ts';
 import { nearest } from './nearest.ts';
-import { flag, stringOption } from './parse.ts';
+import { flag } from './parse.ts';
 import { printJson } from './print-json.ts';
+import { seenOption } from './seen-option.ts';
 import { type ViewState, viewStates } from './view-state.ts';
 import { heldText, viewLine, viewText } from './view-text.ts';
 import { VIEWS_VERBS } from './views-verbs.ts';
@@ -80,7 +81,7 @@ async function accept(
   const isWritten = flag(parsed, 'write');
   const found = named(states, parsed);
   // All or none of them.
-  for (const state of found) refuseUnfit(state, stringOption(parsed, 'seen'), isWritten);
+  for (const state of found) refuseUnfit(state, seenOption(parsed), isWritten);
   if (!views.reviews && !isWritten) {
     throw notAccepted('Nothing of what views were reviewed against is kept here: the pins are off.', {
       hint: 'Give --write, which puts it into the file of the view.',

@@ -7,10 +7,10 @@ import { memoryStore, openStore } from '../../store/index.ts';
 import { rawFrom } from '../../tools/index.ts';
 import { ADA, fetchTool } from './fixtures.ts';
 import { parseView } from './parse-view.ts';
+import { type View, view } from './view.ts';
 import { reviewOf } from './view-pins.ts';
 import { viewReviews } from './view-reviews.ts';
 import { createViewSet } from './view-set.ts';
-import { type View, view } from './view.ts';
 
 const LOAD = view({ name: 'load', server: 'web', tool: 'fetch', arguments: { follow: { fixed: false } } });
 
@@ -22,9 +22,12 @@ const FIRST = fetching('Fetches.');
 const SECOND = fetching('Fetches, and tells.');
 const THIRD = fetching('Fetches, tells and forgets.');
 
+/** No two moments are the same. */
+let moment = 0;
+
 /** A process that uses the views of a place. */
 async function process(store: Store, views: readonly View[] = [LOAD], more: { readonly record?: boolean } = {}) {
-  const reviews = await viewReviews({ store, place: '/project', ...more });
+  const reviews = await viewReviews({ store, place: '/project', now: () => ++moment, ...more });
   const set = createViewSet(views, { pins: reviews });
   const list = (of: ToolDefinition) => set.apply('web', { tools: [of], setAside: [] });
   return { reviews, list, names: (of: ToolDefinition) => list(of).tools.map(({ ref }) => ref.tool) };
@@ -105,6 +108,17 @@ test('a view under a new name is held to what was reviewed of the tool under ano
   // From then on it has a review of its own.
   await after.reviews.accept(LOAD, SECOND, { by: 'ada' });
   expect([after.names(FIRST), after.names(SECOND)]).toEqual([['other'], []]);
+});
+
+test('nor is a view that was held back free under a new name because another view of the tool was accepted', async () => {
+  const store = memoryStore();
+  const wide = view({ name: 'wide', server: 'web', tool: 'fetch', description: 'Fetches.' });
+  const first = await process(store, [LOAD, wide]);
+  expect(first.names(FIRST)).toEqual(['load', 'wide']);
+  await first.reviews.settled();
+  await first.reviews.accept(LOAD, SECOND, { by: 'ada' });
+  const renamed = view({ name: 'wide2', server: 'web', tool: 'fetch', description: 'Fetches.' });
+  expect((await process(store, [LOAD, renamed])).names(SECOND)).toEqual(['load']);
 });
 
 test("upstream is the person's word in their own file, and stands beside theirs in a project's", async () => {

@@ -2,8 +2,8 @@ import type { JsonObject, Store, ToolDefinition } from '../../contracts/index.ts
 import { canonicalJson, sha256 } from '../../tools/index.ts';
 import type { PinnedDefinition } from '../pins/pin-record.ts';
 import { followTable, tableWriter } from '../table-writer.ts';
-import { reviewOf, type ViewPins } from './view-pins.ts';
 import type { View } from './view.ts';
+import { reviewOf, type ViewPins } from './view-pins.ts';
 
 /** The definition of a tool over which one view may be used, as it was met first or as somebody accepted it. */
 export interface ViewReview {
@@ -33,8 +33,8 @@ export interface ViewReviewsOptions {
 export interface ViewReviews extends ViewPins {
   list(): readonly ViewReview[];
   /**
-   * The review that counts for a view: its own, or of a view that has none the newest of another view of the same tool,
-   * so that a new name is no new look.
+   * The review that counts for a view: its own, or of a view that has none the oldest of the other views of the same tool,
+   * so that a new name is no new look, also where somebody looked at another of them since.
    */
   of(view: View): ViewReview | undefined;
   /**
@@ -85,7 +85,7 @@ export async function viewReviews({
     const own = records.get(reviewId(place, view));
     if (own) return own;
     const others = [...records.values()].filter(({ server, tool }) => server === view.server && tool === view.tool);
-    return others.sort((a, b) => b.reviewed.at - a.reviewed.at)[0];
+    return others.sort((a, b) => a.reviewed.at - b.reviewed.at)[0];
   };
 
   return {

@@ -3,8 +3,8 @@ import type { JsonObject, Policy, ToolDefinition, ToolListing } from '../../cont
 import { rawFrom } from '../../tools/index.ts';
 import { compilePolicy } from '../compile-policy.ts';
 import { layer, tool } from '../fixtures.ts';
-import { ADA, fetchTool, made } from './fixtures.ts';
 import { applyView } from './apply-view.ts';
+import { ADA, fetchTool, made } from './fixtures.ts';
 import { parseView } from './parse-view.ts';
 import { view } from './view.ts';
 import { reviewOf } from './view-pins.ts';

@@ -1,8 +1,8 @@
 import type { Reason, ToolDefinition, ToolListing } from '../../contracts/index.ts';
 import { wireName } from '../../tools/index.ts';
 import { type ApplyOptions, applyView, viewReason } from './apply-view.ts';
-import { heldAtCall, pinsInMemory, stopped, type ViewPins } from './view-pins.ts';
 import type { View } from './view.ts';
+import { heldAtCall, pinsInMemory, stopped, type ViewPins } from './view-pins.ts';
 
 export interface ViewSetOptions extends ApplyOptions {
   /** Default: the first definition that is met counts for as long as the set lives. */

@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../contracts/index.ts';
-import { compileSchema } from '../../tools/index.ts';
+import { compileSchema, rawFrom } from '../../tools/index.ts';
 import { applyView } from './apply-view.ts';
 import { ADA, fetchTool } from './fixtures.ts';
 import { keepResult } from './keep-result.ts';
 import { parseView } from './parse-view.ts';
-import { rawFrom } from '../../tools/index.ts';
 
 const NAMES = ['a', 'b', 'constructor', '__proto__', 'x/y~z'];
 const name = fc.constantFrom(...NAMES);
