@@ -115,6 +115,11 @@ export async function createHookSet(hooks: readonly Hook[], options: HookSetOpti
   };
 }
 
+/** Only a call can be asked about: before anything else an `ask` keeps it from happening. */
+function asked(event: HookEvent, permission: HookAnswer['permission']): HookAnswer['permission'] {
+  return permission === 'ask' && event !== 'PreToolUse' && GATES.has(event) ? 'deny' : permission;
+}
+
 /** Of what a hook answered only what forbids, asks or informs. */
 function tightening({ answer, ...ran }: HookRan): HookRan {
   if (!answer) return ran;
@@ -213,7 +218,8 @@ function merge(event: HookEvent, hooks: readonly Hook[], ran: readonly HookRan[]
       continue;
     }
     if (!answer) continue;
-    const said = answer.permission ?? (answer.stop !== undefined && GATES.has(event) ? 'deny' : undefined);
+    // Whoever stops the run doesn't let through what it stands before, whatever else it says.
+    const said = answer.stop !== undefined && GATES.has(event) ? 'deny' : asked(event, answer.permission);
     if (said) {
       tighten(said);
       const why = answer.reason ?? answer.stop;

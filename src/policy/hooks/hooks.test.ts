@@ -267,6 +267,16 @@ describe('matchers', () => {
   });
 });
 
+test('a hook that stops the run lets nothing through, though it also allows', async () => {
+  const set = await createHookSet([hook({ permission: 'allow', stop: 'Enough.' })]);
+  expect(await set.run('PreToolUse', ['any'], {}, NEVER)).toMatchObject({ permission: 'deny', stop: 'Enough.' });
+});
+
+test('a prompt that a hook wants asked about is not sent', async () => {
+  const set = await createHookSet([hook({ permission: 'ask' }, { event: 'UserPromptSubmit' })]);
+  expect((await set.run('UserPromptSubmit', [], {}, NEVER)).permission).toBe('deny');
+});
+
 test('of two answers to a question the one that gives less away counts', async () => {
   const give = hook({ elicitation: { action: 'accept', content: { pin: 1 } } }, { event: 'Elicitation' });
   const keep = hook({ elicitation: { action: 'decline' } }, { event: 'Elicitation' });
