@@ -116,7 +116,7 @@ function stillRunning(ms: number): string {
 
 function answer(call: Call, { tool }: Permitted, claim: LedgerClaim, isAct: boolean): Ended | Ran | First {
   if (claim.kind === 'mine') {
-    return { stage: 'first', settle: (outcome) => claim.settle(settlementOf(outcome)).catch(() => {}) };
+    return { stage: 'first', settle: (outcome) => claim.settle(settlementOf(outcome, isAct)).catch(() => {}) };
   }
   const first = `call ${shown(claim.callId, 80)} of ${new Date(claim.at).toISOString()}`;
   switch (claim.kind) {
@@ -148,13 +148,14 @@ async function release(claim: LedgerClaim): Promise<void> {
 }
 
 /**
- * An error that the tool itself reports as a result frees the key: it is the tool's word that the act failed, and the
- * next try is the caller's to decide. What nobody knows stays taken.
+ * An error that the tool itself reports as a result frees the key of an act: it is the tool's word that the act failed, and
+ * the next try is the caller's to decide. A call that is handed over again is no next try, so it is given that end too. What
+ * nobody knows stays taken.
  */
-function settlementOf(outcome: Outcome): LedgerSettlement {
+function settlementOf(outcome: Outcome, isAct: boolean): LedgerSettlement {
   switch (outcome.kind) {
     case 'ok':
-      return outcome.isError ? { kind: 'released' } : { kind: 'done', end: outcome };
+      return outcome.isError && isAct ? { kind: 'released' } : { kind: 'done', end: outcome };
     case 'failed':
     case 'cancelled':
       if (outcome.failure.executed === 'executed') {

@@ -41,6 +41,14 @@ test('a call that is handed over again is given the first end, and not run', asy
   ]);
 });
 
+test('an end that its tool calls an error is an end: the call is not run again', async () => {
+  const failing = (): SourceResult => ({ ...ok('half of it was paid'), isError: true }) as SourceResult;
+  const { call, source } = shop(failing);
+  await call({ id: 'a' }, again(1));
+  expect(JSON.stringify(await call({ id: 'a' }, again(2)))).toContain('half of it was paid');
+  expect(source.calls).toHaveLength(1);
+});
+
 test('one that comes while the first is under way waits for its end, and records tell the two apart', async () => {
   let pay: (result: SourceResult) => void = () => {};
   const { start, clock, source, recorder } = shop(
