@@ -55,6 +55,7 @@ describe('where telemetry goes', () => {
       'OTEL_EXPORTER_OTLP_HEADERS',
     ],
     [{ OTEL_EXPORTER_OTLP_TIMEOUT: '-1' }, [`${AT}/v1/traces`, `${AT}/v1/metrics`], 'OTEL_EXPORTER_OTLP_TIMEOUT'],
+    [{ OTEL_EXPORTER_OTLP_TIMEOUT: '1500.5' }, [`${AT}/v1/traces`, `${AT}/v1/metrics`], 'OTEL_EXPORTER_OTLP_TIMEOUT'],
     [{ OTEL_RESOURCE_ATTRIBUTES: 's3cret' }, [`${AT}/v1/traces`, `${AT}/v1/metrics`], 'OTEL_RESOURCE_ATTRIBUTES'],
   ])('%j beside an endpoint: %j, and it is said', (env, expected, problem) => {
     const all = { OTEL_EXPORTER_OTLP_ENDPOINT: AT, ...env };

@@ -149,8 +149,8 @@ function milliseconds(variable: string, env: Environment, problems: string[]): n
   if (text === undefined) return undefined;
   const number = Number(text);
   // Longer timers than this would be none.
-  if (Number.isFinite(number) && number > 0 && number < 2 ** 31) return number;
-  problems.push(`${variable} is no number of milliseconds above 0; it is left.`);
+  if (Number.isInteger(number) && number > 0 && number < 2 ** 31) return number;
+  problems.push(`${variable} is no whole number of milliseconds above 0; it is left.`);
   return undefined;
 }
 

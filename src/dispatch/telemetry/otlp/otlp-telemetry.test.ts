@@ -66,6 +66,29 @@ test('the end is not waited for longer than agreed, also where the receiver neve
   expect(problems).toHaveLength(1);
 });
 
+test('reports of metrics do not pile up behind one that hangs, and the end is not waited for longer', async () => {
+  vi.useFakeTimers();
+  const { bodies, fetch } = receiver(never);
+  const both = readOtlpSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.example' }) as OtlpSettings;
+  const { run, close, problems } = started(fetch, { ...both, metricsEveryMs: 10, closeMs: 20 });
+  run();
+  await vi.advanceTimersByTimeAsync(45);
+  const closed = close();
+  await vi.advanceTimersByTimeAsync(30);
+  await closed;
+  expect(bodies.filter((body) => body.includes('resourceMetrics'))).toHaveLength(1);
+  expect(problems).toHaveLength(1);
+});
+
+test('one receiver of both that is not there is told of once', async () => {
+  const { fetch } = receiver(says(404));
+  const both = readOtlpSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.example' }) as OtlpSettings;
+  const { run, close, problems } = started(fetch, both);
+  run();
+  await close();
+  expect(problems).toHaveLength(1);
+});
+
 test('what may pass is tried again after the time that the receiver names, and then nothing is said', async () => {
   vi.useFakeTimers();
   const { bodies, fetch } = receiver(says(503, '', { 'retry-after': '7' }), says(429), says(200));

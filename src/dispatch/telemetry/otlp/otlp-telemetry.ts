@@ -32,11 +32,18 @@ export interface OtlpTelemetry {
 export function otlpTelemetry({ settings, version, onProblem, connections, fetch }: OtlpOptions): OtlpTelemetry {
   const stop = new AbortController();
   const hurry = new AbortController();
+  /** Both signals mostly go to one receiver, and what is wrong there is said once. */
+  const told = new Set<string>();
+  const tell = (problem: string) => {
+    if (told.has(problem)) return;
+    told.add(problem);
+    onProblem(problem);
+  };
   const resource = { attributes: keyValues(resourceWith(settings.resource, version)) };
   const scope = { name: 'bridle', version };
   const senderFor = (destination: Destination | undefined) =>
     destination &&
-    otlpSender({ destination, signal: stop.signal, hurry: hurry.signal, onProblem, ...(fetch && { fetch }) });
+    otlpSender({ destination, signal: stop.signal, hurry: hurry.signal, onProblem: tell, ...(fetch && { fetch }) });
 
   const sendSpans = senderFor(settings.traces);
   const queue =
@@ -48,16 +55,20 @@ export function otlpTelemetry({ settings, version, onProblem, connections, fetch
     });
   const sendMetrics = senderFor(settings.metrics);
   const meter = sendMetrics && otlpMeter(Date.now());
-  let reporting = Promise.resolve();
+  let reporting: Promise<void> | undefined;
+  const send = async (): Promise<void> => {
+    const metrics = meter?.collect(Date.now()) ?? [];
+    if (metrics.length === 0 || stop.signal.aborted) return;
+    await sendMetrics?.(JSON.stringify({ resourceMetrics: [{ resource, scopeMetrics: [{ scope, metrics }] }] }));
+  };
   const report = (): Promise<void> => {
-    reporting = reporting.then(async () => {
-      const metrics = meter?.collect(Date.now()) ?? [];
-      if (metrics.length === 0) return;
-      await sendMetrics?.(JSON.stringify({ resourceMetrics: [{ resource, scopeMetrics: [{ scope, metrics }] }] }));
+    reporting = send().finally(() => {
+      reporting = undefined;
     });
     return reporting;
   };
-  const timer = meter && setInterval(() => void report(), settings.metricsEveryMs).unref();
+  // Metrics are sums from the beginning: while one report is tried again, the next ones would tell nothing that it doesn't.
+  const timer = meter && setInterval(() => void (reporting ?? report()), settings.metricsEveryMs).unref();
 
   return {
     recorder: telemetry({
@@ -70,7 +81,7 @@ export function otlpTelemetry({ settings, version, onProblem, connections, fetch
       clearInterval(timer);
       hurry.abort();
       const late = setTimeout(() => stop.abort(), settings.closeMs);
-      await Promise.all([queue?.drain(), report()]);
+      await Promise.all([queue?.drain(), (reporting ?? Promise.resolve()).then(report)]);
       clearTimeout(late);
       return queue ? queue.lost() + queue.waiting() : 0;
     },
