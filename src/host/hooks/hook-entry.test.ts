@@ -108,10 +108,10 @@ test.each([{ matcher: 7 }, { Matcher: 'a' }, { macher: 'a' }])('of %j the hooks 
   expect(hooks).toMatchObject([{ matcher: '', problem: expect.stringContaining('matcher') }]);
 });
 
-test('a hook for some calls of what its matcher names is for none', () => {
-  const { hooks, codes } = read({ PreToolUse: [{ matcher: 'a', hooks: [command('a', { if: 'Bash(git *)' })] }] });
+test.each(['if', 'If'])('a hook for some calls of what its matcher names, by %j, is for none', (key) => {
+  const { hooks, codes } = read({ PreToolUse: [{ matcher: 'a', hooks: [command('a', { [key]: 'Bash(git *)' })] }] });
   expect(codes).toEqual(['hooks_unreadable']);
-  expect(hooks).toMatchObject([{ matcher: 'a', problem: expect.stringContaining('"if"') }]);
+  expect(hooks).toMatchObject([{ matcher: 'a', problem: expect.stringContaining(`"${key}"`) }]);
 });
 
 test('one that can not be read costs no other', () => {

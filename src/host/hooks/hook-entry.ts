@@ -190,8 +190,9 @@ function readHook(reader: TreeReader, event: HookEvent, matcher: string, node: N
     const problem = `a hook of ${event} has "${other}", so its command is not a line for the shell, as those are that run here`;
     return lost(reader, event, matcher, node, problem, 'hook_type_unknown');
   }
-  if (members.has('if')) {
-    const problem = `a hook of ${event} has "if", which is not read here, so nobody can tell which calls it is for`;
+  const filter = [...members.keys()].find((key) => key.toLowerCase() === 'if');
+  if (filter !== undefined) {
+    const problem = `a hook of ${event} has ${JSON.stringify(filter)}, which is not read here, so nobody can tell which calls it is for`;
     return lost(reader, event, matcher, node, problem);
   }
   warnUnknownKeys(reader, members, HOOK_KEYS, 'a hook');
