@@ -39,7 +39,7 @@ export interface ViewState {
   readonly made?: ToolDefinition;
   /** Why it would not fit, if it were accepted. */
   readonly misfit?: Reason;
-  /** The person's own review. */
+  /** The person's own review, or one of another view of the tool where it has none. */
   readonly review?: ViewReview;
   /** What the tool was when it was reviewed, where that is known, if it was otherwise. */
   readonly before?: JsonObject;
@@ -75,19 +75,25 @@ async function viewState(
 ): Promise<ViewState> {
   const { project, views, pins } = workspace;
   const name = viewName(view);
-  const review = views.reviews?.of(view);
-  const base = { view, name, ...(review && { review }) };
+  const reviews = views.reviews?.of(view) ?? [];
   const found = views.set.outcome(view);
-  if (!found) return { ...base, ...missing(view, workspace, catalog) };
+  if (!found) {
+    const [review] = reviews;
+    return { view, name, ...(review && { review }), ...missing(view, workspace, catalog) };
+  }
   const { of, why } = found;
   const { fingerprint, definition } = reviewOf(of);
+  // Of several the one that stops it.
+  const review = reviews.find(({ reviewed }) => reviewed.fingerprint !== fingerprint) ?? reviews[0];
   const made = applyView(of, view, { root: project.root });
   const expected = why && views.reviews ? expectedOf(view, views.reviews) : [view.upstream ?? []].flat();
   const other = expected.find((one) => one !== fingerprint);
   const before = other === undefined ? undefined : await knownDefinition(other, views.reviews, io, project.root);
   const [heldBack] = pins.wrap(allowAll()).view({ agent: 'main', via: 'terminal' }, of).reasons;
   return {
-    ...base,
+    view,
+    name,
+    ...(review && { review }),
     state: why ? (STATES.get(why.code) ?? 'invalid') : 'in_use',
     ...(why && { why }),
     of,

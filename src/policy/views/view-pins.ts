@@ -5,8 +5,8 @@ import type { View } from './view.ts';
 
 /** Which definitions views were reviewed against. Nothing but `settled` rejects or throws. */
 export interface ViewPins {
-  /** The fingerprint that counts; undefined: none yet. */
-  accepted(view: View): string | undefined;
+  /** The fingerprints that count: a tool has to have each of them. Empty: none yet. */
+  accepted(view: View): readonly string[];
   /** Told, maybe more than once, that a view is used over this definition. The first one counts from then on. */
   met(view: View, of: ToolDefinition): void;
   /** Waits until what was met is kept. A call that it can't be kept for is refused. */
@@ -17,7 +17,7 @@ export interface ViewPins {
 export function pinsInMemory(): ViewPins {
   const met = new Map<View, string>();
   return {
-    accepted: (view) => met.get(view),
+    accepted: (view) => [met.get(view) ?? []].flat(),
     met: (view, of) => void met.set(view, reviewOf(of).fingerprint),
   };
 }
@@ -33,8 +33,8 @@ export function reviewOf(of: ToolDefinition): { readonly definition: JsonObject;
  * is the person's word. In a project's it is the project's, which counts beside the person's and not in place of it.
  */
 export function expectedOf(view: View, pins: ViewPins): readonly string[] {
-  const own = view.upstream === undefined || view.fromProject === true ? pins.accepted(view) : undefined;
-  return [view.upstream ?? [], own ?? []].flat();
+  const own = view.upstream === undefined || view.fromProject === true ? pins.accepted(view) : [];
+  return [view.upstream ?? [], own].flat();
 }
 
 /** Why a view is stopped: it was written for the words that its author read, and the tool behind it has others now. */

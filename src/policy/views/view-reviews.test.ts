@@ -121,6 +121,22 @@ test('nor is a view that was held back free under a new name because another vie
   expect((await process(store, [LOAD, renamed])).names(SECOND)).toEqual(['load']);
 });
 
+test('nor where the oldest of several reviews happens to be of what its server says now', async () => {
+  const store = memoryStore();
+  const wide = view({ name: 'wide', server: 'web', tool: 'fetch', description: 'Fetches.' });
+  const first = await process(store, [wide]);
+  expect(first.names(FIRST)).toEqual(['wide']);
+  await first.reviews.settled();
+  await first.reviews.accept(LOAD, SECOND, { by: 'ada' });
+  // The server went back to what somebody has agreed to replace.
+  const other = view({ name: 'other', server: 'web', tool: 'fetch' });
+  const next = await process(store, [wide, LOAD, other]);
+  expect([next.names(FIRST), next.names(SECOND), next.names(THIRD)]).toEqual([['wide'], ['load'], []]);
+  expect(next.reviews.of(other)).toHaveLength(2);
+  await next.reviews.accept(other, SECOND, { by: 'ada' });
+  expect([next.names(FIRST), next.names(SECOND)]).toEqual([['wide'], ['load', 'other']]);
+});
+
 test("upstream is the person's word in their own file, and stands beside theirs in a project's", async () => {
   const named = (of: ToolDefinition, fromProject: boolean) =>
     parseView('load', { server: 'web', tool: 'fetch', upstream: reviewOf(of).fingerprint }, { fromProject });

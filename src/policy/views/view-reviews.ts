@@ -33,10 +33,10 @@ export interface ViewReviewsOptions {
 export interface ViewReviews extends ViewPins {
   list(): readonly ViewReview[];
   /**
-   * The review that counts for a view: its own, or of a view that has none the oldest of the other views of the same tool,
-   * so that a new name is no new look, also where somebody looked at another of them since.
+   * The reviews that count for a view: its own, or of a view that has none those of all other views of the same tool,
+   * oldest first. So a new name is no new look: it is used where nobody ever reviewed the tool as anything else.
    */
-  of(view: View): ViewReview | undefined;
+  of(view: View): readonly ViewReview[];
   /**
    * Agrees to a view over a definition, in place of what was agreed to before.
    *
@@ -81,16 +81,19 @@ export async function viewReviews({
     view: view.name,
     reviewed: { fingerprint, definition, at: now(), ...(by !== undefined && { by }) },
   });
-  const counting = (view: View): ViewReview | undefined => {
+  const counting = (view: View): readonly ViewReview[] => {
     const own = records.get(reviewId(place, view));
-    if (own) return own;
+    if (own) return [own];
     const others = [...records.values()].filter(({ server, tool }) => server === view.server && tool === view.tool);
-    return others.sort((a, b) => a.reviewed.at - b.reviewed.at)[0];
+    return others.sort((a, b) => a.reviewed.at - b.reviewed.at);
   };
 
   return {
     of: counting,
-    accepted: (view) => (glimpsed.get(reviewId(place, view)) ?? counting(view))?.reviewed.fingerprint,
+    accepted(view) {
+      const seen = glimpsed.get(reviewId(place, view));
+      return (seen ? [seen] : counting(view)).map(({ reviewed }) => reviewed.fingerprint);
+    },
     met(view, definition) {
       const review = made(view, reviewOf(definition));
       const known = records.get(review.id);

@@ -62,7 +62,7 @@ describe('a listing with views', () => {
   test('stops a view when the tool changes after it was met, until it is accepted', () => {
     const accepted = new Map<string, string>();
     const pins = {
-      accepted: () => accepted.get('load'),
+      accepted: () => [...accepted.values()],
       met: (_: unknown, of: ToolDefinition) => void accepted.set('load', reviewOf(of).fingerprint),
     };
     const set = createViewSet([LOAD], { pins });
