@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../contracts/index.ts';
-import { canonicalJson, sha256 } from '../tools/index.ts';
+import { canonicalJson, nestsDeeper, sha256 } from '../tools/index.ts';
 
 /**
  * Arguments, fixed as text. Everyone who reads them (policy, the person, the source, the record) gets a fresh value
@@ -36,14 +36,7 @@ export function fixArguments(value: unknown): FixedArguments | undefined {
 
 /** Whether a value is nested more deeply than arguments may be. */
 export function isTooDeep(value: Json): boolean {
-  const open: { readonly value: Json; readonly depth: number }[] = [{ value, depth: 0 }];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (typeof next.value !== 'object' || next.value === null) continue;
-    const depth = next.depth + 1;
-    if (depth > MOST_DEPTH) return true;
-    for (const inner of Object.values(next.value)) open.push({ value: inner, depth });
-  }
-  return false;
+  return nestsDeeper(value, MOST_DEPTH);
 }
 
 /** Names a JSON value's type the way JSON does. */

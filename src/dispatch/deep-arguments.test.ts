@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { CallOutcomeRecord, Source } from '../contracts/index.ts';
+import type { CallOutcomeRecord, Json, Source } from '../contracts/index.ts';
 import { rawJson } from '../tools/index.ts';
 import { createDispatcher } from './dispatcher.ts';
-import { decision, definition, ok, SERVER } from './fixtures.ts';
+import { bench, decision, definition, fakeSource, ok, policyOf, SERVER } from './fixtures.ts';
 import { nullRecorder } from './recorders.ts';
 
 test.each([
@@ -31,4 +31,18 @@ test.each([
   } as never);
   expect(outcome.kind).toBe(kind);
   expect(JSON.stringify(records.map(({ args }) => args))).toContain('{');
+});
+
+test.each([
+  [400, 'ok'],
+  [2_000, 'denied'],
+])('facts that are nested %i deep are had, or missing; either way there is a record: %s', async (depth, kind) => {
+  const facts = JSON.parse(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`) as Json;
+  const source = fakeSource({ refund: () => ok('done') }, { preview: async () => facts });
+  const policy = policyOf((_who, _tool, call) =>
+    call.facts === undefined ? { ...decision('deny'), needs: ['facts'] } : decision('allow'),
+  );
+  const { call, recorder } = bench([definition('refund', { preview: { kind: 'author' } })], source, { policy });
+  expect((await call('refund')).kind).toBe(kind);
+  expect(JSON.stringify(recorder.outcomes)).toContain('refund');
 });

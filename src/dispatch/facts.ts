@@ -1,6 +1,6 @@
 import type { CallContext, Json, Outcome, Reason } from '../contracts/index.ts';
 import { canonicalJson, rawFrom, resolvePointer, wireName } from '../tools/index.ts';
-import type { FixedArguments } from './arguments.ts';
+import { type FixedArguments, isTooDeep } from './arguments.ts';
 import type { Call, Path, Prepared, ToolPreview } from './call-path.ts';
 import { errorText, shown } from './outcomes.ts';
 import { withinLimits } from './within-limits.ts';
@@ -171,6 +171,7 @@ function known(value: unknown): Facts {
     if (text === undefined) return missing('The preview gave no data.');
     if (text.length > MOST_FACTS) return missing(`The preview gave ${text.length} characters, more than can be shown.`);
     const fixed = JSON.parse(text) as Json;
+    if (isTooDeep(fixed)) return missing('The preview gave something that is nested too deeply to be shown.');
     return { state: 'known', value: fixed, canonical: canonicalJson(fixed) };
   } catch (error) {
     return missing(`The preview gave something that isn't JSON: ${errorText(error)}`);

@@ -2,6 +2,13 @@ import type { CallContext, Identity, Json, QuestionRecord, Recorder } from '../c
 import { errorText } from './outcomes.ts';
 import { quietly } from './quietly.ts';
 
+/** What lies deeper is not recorded: questions and answers are short, and a record is gone through by recursion. */
+const MOST_DEPTH = 200;
+/** Most lists and objects of one question or answer that are gone through. */
+const MOST_PARTS = 100_000;
+const TOO_DEEP = `[not kept: nested more than ${MOST_DEPTH} levels deep]`;
+const TOO_MUCH = '[not kept: there is too much of it]';
+
 export interface RecordedInputOptions {
   readonly recorder: Pick<Recorder, 'question'>;
   /** For whom is asked. */
@@ -22,7 +29,7 @@ export function recordedInput(
   return async (request, from) => {
     if (from === undefined) return ask(request);
     const startedAt = now();
-    const record = (end: Pick<QuestionRecord, 'answer' | 'error'>) =>
+    const record = (end: () => Pick<QuestionRecord, 'answer' | 'error'>) =>
       quietly(() =>
         recorder.question?.({
           callId: from.callId,
@@ -33,30 +40,43 @@ export function recordedInput(
           ...(from.part && { part: from.part }),
           request: withoutQueries(request.parse() ?? null),
           ms: now() - startedAt,
-          ...end,
+          ...end(),
         }),
       );
+    let answer: Json;
     try {
-      const answer = await ask(request, from);
-      record({ answer: withoutQueries(answer ?? null) });
-      return answer;
+      answer = await ask(request, from);
     } catch (error) {
-      record({ error: errorText(error) });
+      record(() => ({ error: errorText(error) }));
       throw error;
     }
+    record(() => ({ answer: withoutQueries(answer ?? null) }));
+    return answer;
   };
 }
 
-/** The value with each address in it cut after its path: what follows is where one-time codes and tokens stand. */
-function withoutQueries(value: Json): Json {
-  if (typeof value === 'string') {
-    return value.replace(
-      /(\bhttps?:\/\/)([^\s/?#@]*@)?([^\s?#]*)([?#]\S*)?/gi,
-      (_, scheme: string, secret: string | undefined, place: string, rest: string | undefined) =>
-        `${scheme}${secret === undefined ? '' : '…@'}${place}${rest === undefined ? '' : '?…'}`,
-    );
-  }
-  if (Array.isArray(value)) return value.map(withoutQueries);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, withoutQueries(member)]));
+/**
+ * The value with each address in it cut after its path: what follows is where one-time codes and tokens stand. Where
+ * something is nested too deeply to be kept, that is said in its place.
+ */
+function withoutQueries(whole: Json): Json {
+  let left = MOST_PARTS;
+  const walk = (value: Json, depth: number): Json => {
+    if (typeof value === 'string') return withoutQuery(value);
+    if (typeof value !== 'object' || value === null) return value;
+    if (depth > MOST_DEPTH) return TOO_DEEP;
+    left -= 1;
+    if (left < 0) return TOO_MUCH;
+    if (Array.isArray(value)) return value.map((item) => walk(item, depth + 1));
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, walk(member, depth + 1)]));
+  };
+  return walk(whole, 1);
+}
+
+function withoutQuery(text: string): string {
+  return text.replace(
+    /(\bhttps?:\/\/)([^\s/?#@]*@)?([^\s?#]*)([?#]\S*)?/gi,
+    (_, scheme: string, secret: string | undefined, place: string, rest: string | undefined) =>
+      `${scheme}${secret === undefined ? '' : '…@'}${place}${rest === undefined ? '' : '?…'}`,
+  );
 }

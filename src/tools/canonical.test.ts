@@ -30,6 +30,14 @@ test('the order of members does not matter, and nothing else is lost', () => {
   );
 });
 
+test('no depth that a stack would not take keeps a value from being written, and a circle is refused', () => {
+  const text = `${'{"a":['.repeat(20_000)}1${']}'.repeat(20_000)}`;
+  expect(canonicalJson(JSON.parse(text) as Json)).toBe(text);
+  const round: Json[] = [];
+  round.push(round);
+  expect(() => canonicalJson(round)).toThrow(RangeError);
+});
+
 test('sha256 gives the published digest of "abc"', () => {
   expect(sha256('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
 });

@@ -30,6 +30,7 @@ export type { FromSchema } from './from-schema.ts';
 export { functionSource } from './function-source.ts';
 export { harnessNote, isHarnessNote, promptNote, wordsOfPromptNote } from './harness-note.ts';
 export { hostTool, isHostTool } from './host-tool.ts';
+export { nestsDeeper } from './json-depth.ts';
 export { isJsonObject, ownMember, pointerSegment, stringMember, toJson } from './json-object.ts';
 export { keyAt, type Leaf, leavesOf, resolvePointer } from './json-pointer.ts';
 export { isLoopback } from './loopback.ts';

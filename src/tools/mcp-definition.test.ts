@@ -55,6 +55,16 @@ describe('definitionFromMcp', () => {
     expect(definitionFromMcp(server, raw)).toMatchObject({ name: 'a', setAside: [{ code: 'tool_too_deep' }] });
   });
 
+  test.each([
+    [499, 'tool'],
+    [500, 'setAside'],
+    [2_000, 'setAside'],
+  ])('takes no definition that could not be compared and recorded later: %i levels in its _meta', (depth, kept) => {
+    const deep = `${'['.repeat(depth)}${']'.repeat(depth)}`;
+    const raw = rawJson(`{"name":"a","inputSchema":{"type":"object"},"_meta":${deep}}`);
+    expect(definitionFromMcp(server, raw)).toHaveProperty(kept);
+  });
+
   test('takes a tool without a schema as one that says nothing of its arguments', () => {
     expect(tool({ name: 'ping' }).tool).toMatchObject({ inputSchema: object, description: '' });
   });

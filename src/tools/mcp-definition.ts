@@ -2,6 +2,7 @@ import type { Json, JsonObject, PreviewPlan, RawJson, Reason, ServerRef, ToolDef
 import { canonicalJson, sha256 } from './canonical.ts';
 import { effectOf } from './define-tool.ts';
 import { IDEMPOTENCY_KEY, keyFromPointers, pointersFromMeta } from './idempotency-key.ts';
+import { nestsDeeper } from './json-depth.ts';
 import { isJsonObject, ownMember, stringMember } from './json-object.ts';
 import { cutAt, printable } from './printable.ts';
 import { inspectAnySchema, inspectSchema } from './schema-inspect.ts';
@@ -11,6 +12,8 @@ import { wireName } from './wire-name.ts';
 const MAX_DESCRIPTION = 16 * 1024;
 const MAX_TITLE = 256;
 const MAX_NAME = 1_024;
+/** Far more than any definition needs, and far less than what those who compare and record them by recursion can take. */
+const MAX_DEPTH = 500;
 const PREVIEW = 'bridle/preview';
 
 export type McpDefinition =
@@ -57,13 +60,11 @@ export function definitionFromMcp(
   const bad = inspectSchema(inputSchema);
   if (bad) return { name, setAside: [bad] };
   const trust = options.trustAnnotations ?? server.trustAnnotations;
-  try {
-    return understood(server, raw, entry, { tool, inputSchema, trust });
-  } catch (error) {
-    // What is left to go wrong is a member outside the schemas that is nested beyond any stack.
-    if (!(error instanceof RangeError)) throw error;
-    return { name, setAside: [reason('tool_too_deep', 'Its definition is nested too deeply to read.')] };
+  if (nestsDeeper(entry, MAX_DEPTH)) {
+    const text = `Its definition is nested more than ${MAX_DEPTH} levels deep.`;
+    return { name, setAside: [reason('tool_too_deep', text)] };
   }
+  return understood(server, raw, entry, { tool, inputSchema, trust });
 }
 
 function understood(
