@@ -91,6 +91,8 @@ export interface Project {
   /** How tools are pinned; a project's file adds its lock, and takes nothing away. */
   readonly pins: PinSettings;
   readonly warnings: readonly Reason[];
+  /** Those of them because of which servers may be configured that are not `listed`. */
+  readonly unread: readonly Reason[];
   readonly trusted: boolean;
   /** What the project's files ask for, whether it is trusted or not. */
   readonly trust: TrustRequest;
@@ -198,6 +200,7 @@ export async function loadProject(options: LoadProjectOptions): Promise<Project>
       ...groups.flatMap(({ file }) => file.warnings),
       ...started.warnings,
     ],
+    unread: groups.flatMap(({ file }) => file.unread),
     trusted,
     trust,
   };

@@ -103,8 +103,8 @@ describe('a file whose servers stand in the wrong place', () => {
   });
 
   test('an empty object and one without servers are fine', () => {
-    expect(read('{}')).toEqual({ entries: [], warnings: [] });
-    expect(read('{"mcpServers": {}}')).toEqual({ entries: [], warnings: [] });
+    expect(read('{}')).toEqual({ entries: [], warnings: [], unread: [] });
+    expect(read('{"mcpServers": {}}')).toEqual({ entries: [], warnings: [], unread: [] });
   });
 });
 

@@ -6,7 +6,7 @@ import { jsonOf, type Member, membersOf, type TreeReader, treeReader, warnUnknow
 import { type Bad, BadEntry, type CommonEntry, readCommon, scalarOf, stringOf } from './entry-values.ts';
 import { type HttpEntry, NETWORK_TYPE, readHttp, URL_KEYS } from './http-entry.ts';
 import { hostReason } from './reason.ts';
-import { FOREIGN_SERVER_KEYS, FOREIGN_TOP_KEYS, SERVER_KEYS } from './server-keys.ts';
+import { FOREIGN_SERVER_KEYS, FOREIGN_TOP_KEYS, SERVER_KEYS, TOP_KEYS_WITHOUT_SERVERS } from './server-keys.ts';
 
 /** A stdio server as it stands in the file, before expansion. */
 export interface StdioEntry extends CommonEntry {
@@ -35,6 +35,8 @@ export type McpEntry = StdioEntry | HttpEntry | RefusedEntry;
 export interface McpFile {
   readonly entries: readonly McpEntry[];
   readonly warnings: readonly Reason[];
+  /** Those of them that may hide servers, so that what isn't among the entries may be in the file all the same. */
+  readonly unread: readonly Reason[];
 }
 
 /**
@@ -45,23 +47,30 @@ export interface McpFile {
 export function readMcpFile(file: ConfigFile, ownKeys: readonly string[] = []): McpFile {
   const reader = treeReader(file);
   const top = membersOf(reader, file.root, 'this file');
-  warnUnknownKeys(
-    reader,
-    top,
-    ['mcpServers', '$schema', ...ownKeys],
-    'this file',
-    new Map([...entryHints(top), ...FOREIGN_TOP_KEYS]),
-  );
+  const known = ['mcpServers', '$schema', ...ownKeys];
+  const hints = new Map([...entryHints(top), ...FOREIGN_TOP_KEYS]);
+  const holding = [...top].filter(([name, { value }]) => mayHoldServers(name, value));
+  warnUnknownKeys(reader, new Map(holding), known, 'this file', hints);
+  const unread = [...reader.warnings];
+  const others = [...top].filter(([name, { value }]) => !mayHoldServers(name, value));
+  warnUnknownKeys(reader, new Map(others), known, 'this file', hints);
   const servers = top.get('mcpServers');
-  if (!servers) return { entries: [], warnings: reader.warnings };
+  if (!servers) return { entries: [], warnings: reader.warnings, unread };
   if (servers.value.type !== 'object') {
     const text = `"mcpServers" is ${kindOf(servers.value)}; an object from server name to entry is expected.`;
     reader.warn('servers_not_object', servers.value, text);
-    return { entries: [], warnings: reader.warnings };
+    return { entries: [], warnings: reader.warnings, unread: [...reader.warnings] };
   }
+  const before = reader.warnings.length;
   const members = membersOf(reader, servers.value, 'mcpServers');
+  unread.push(...reader.warnings.slice(before));
   const entries = [...members].map(([key, member]) => readEntry(reader, key, member));
-  return { entries, warnings: reader.warnings };
+  return { entries, warnings: reader.warnings, unread };
+}
+
+/** A key that was misspelt, or one entry that stands outside of `mcpServers`. */
+function mayHoldServers(name: string, { type }: Node): boolean {
+  return !TOP_KEYS_WITHOUT_SERVERS.has(name) && (type === 'object' || type === 'array');
 }
 
 /** Entries that stand at the top of the file belong one level down. */

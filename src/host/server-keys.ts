@@ -50,3 +50,6 @@ export const FOREIGN_TOP_KEYS: ReadonlyMap<string, string> = new Map([
   ['inputs', `Inputs are not asked for; put values into environment variables and write \${VAR}.`],
   ['permissions', 'Rules stand in bridle.json, beside this file.'],
 ]);
+
+/** Those of them under which no server stands. */
+export const TOP_KEYS_WITHOUT_SERVERS: ReadonlySet<string> = new Set(['inputs', 'permissions']);
