@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { createCatalog } from '../catalog/index.ts';
 import type { Json, ToolDefinition } from '../contracts/index.ts';
-import { MAIN_AGENT, pinnedPackage, replaceFile } from '../host/index.ts';
+import { MAIN_AGENT, pinnedPackage, rewriteFile } from '../host/index.ts';
 import { allowAll, lockDifferences, type PinLock, pinLock, type ServerToLock } from '../policy/index.ts';
 import { BridleError, isBridleError, printable } from '../tools/index.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
@@ -63,7 +63,8 @@ export async function lock(parsed: ParsedCommand, io: CommandIo): Promise<number
       if (isBridleError(error)) return undefined;
       throw error;
     });
-    await replaceFile(join(root, LOCK_FILE), `${JSON.stringify(now, null, 2)}\n`, 0o644);
+    const text = `${JSON.stringify(now, null, 2)}\n`;
+    await rewriteFile(join(root, LOCK_FILE), text, { access: 'shared', within: root });
     const differences = before ? lockDifferences(before, now) : [];
     if (flag(parsed, 'json')) {
       printJson(io, { file: join(root, LOCK_FILE), differences, leftOut }, 2);

@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  chownSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -15,6 +16,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Json } from '../contracts/index.ts';
 import { type ConfigEdit, editConfig, edited } from './edit-config.ts';
+import { rewriteFile } from './rewrite-file.ts';
 
 const put = (path: readonly string[], value: Json | undefined): ConfigEdit => ({ path, value });
 const change = (text: string, ...edits: readonly ConfigEdit[]) => edited('/f', text, edits);
@@ -86,6 +88,21 @@ describe('the file', () => {
     expect([mode('x'), mode('x/f.json'), readdirSync(join(dir, 'x'))]).toEqual([0o700, 0o600, ['f.json']]);
   });
 
+  test.each(['private', 'shared', 'managed'] as const)(
+    'that is there keeps its mode, its owner and its group when it is changed: %s',
+    async (access) => {
+      const file = join(dir, 'f.json');
+      writeFileSync(file, '{}');
+      const { uid, gid } = statSync(file);
+      // Only root can give a file away.
+      const owner = uid === 0 ? { uid: 12_345, gid: 12_346 } : { uid, gid };
+      chownSync(file, owner.uid, owner.gid);
+      chmodSync(file, 0o644);
+      expect(await editConfig(file, { access }, one)).toBe(true);
+      expect([mode('f.json'), statSync(file)]).toEqual([0o644, expect.objectContaining(owner)]);
+    },
+  );
+
   test('of a project keeps its mode, and without edits is left untouched', async () => {
     writeFileSync(join(dir, 'f.json'), '{}');
     chmodSync(join(dir, 'f.json'), 0o664);
@@ -114,6 +131,30 @@ describe('the file', () => {
       names.map((name) => editConfig(join(dir, 'f.json'), { access: 'shared' }, () => [put([name], 1)])),
     );
     expect(Object.keys(JSON.parse(readFileSync(join(dir, 'f.json'), 'utf8'))).sort()).toEqual(names);
+  });
+
+  test('of an administrator that can not be written is said to be theirs, and is left', async () => {
+    // The lock beside it would have too long a name.
+    const file = join(dir, 'f'.repeat(250));
+    writeFileSync(file, '{}');
+    await expect(editConfig(file, { access: 'managed' }, one)).rejects.toMatchObject({
+      code: 'config_not_written',
+      message: expect.stringContaining('which belongs to an administrator'),
+      hint: expect.stringContaining('administers this machine'),
+    });
+    expect(readFileSync(file, 'utf8')).toBe('{}');
+  });
+
+  test('that is written as a whole keeps its mode and the link to it, too, and may not lead out of its folder', async () => {
+    mkdirSync(join(dir, 'p'));
+    writeFileSync(join(dir, 'p', 'real'), 'a');
+    chmodSync(join(dir, 'p', 'real'), 0o660);
+    symlinkSync('real', join(dir, 'p', 'lock'));
+    await rewriteFile(join(dir, 'p', 'lock'), 'b', { access: 'shared', within: join(dir, 'p') });
+    expect([readFileSync(join(dir, 'p', 'real'), 'utf8'), mode('p/real')]).toEqual(['b', 0o660]);
+    const refused = rewriteFile(join(dir, 'p', 'lock'), 'c', { access: 'shared', within: join(dir, 'q') });
+    await expect(refused).rejects.toMatchObject({ code: 'config_not_written' });
+    expect(readFileSync(join(dir, 'p', 'real'), 'utf8')).toBe('b');
   });
 
   test('that is no JSON is named and left as it is', async () => {

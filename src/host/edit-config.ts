@@ -1,6 +1,5 @@
-import { constants } from 'node:fs';
-import { access, readFile, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, join, relative } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import {
   applyEdits,
   createScanner,
@@ -13,10 +12,11 @@ import {
 } from 'jsonc-parser';
 import type { Json } from '../contracts/index.ts';
 import { makePrivateDir } from '../store/index.ts';
-import { BridleError, canonicalJson, isBridleError } from '../tools/index.ts';
+import { BridleError, canonicalJson } from '../tools/index.ts';
 import { type ConfigFile, parseConfig, readConfigFile } from './config-file.ts';
 import { jsonOf } from './config-tree.ts';
-import { replaceFile, withLock } from './replace-file.ts';
+import { withLock } from './replace-file.ts';
+import { notWritten, type RewriteOptions, rewriteFile, targetOf } from './rewrite-file.ts';
 
 /** One value to put in, or with `undefined` to take out. */
 export interface ConfigEdit {
@@ -26,11 +26,7 @@ export interface ConfigEdit {
   readonly append?: true;
 }
 
-export interface EditOptions {
-  /** `private`: a file of the person's own, 0600 in folders 0700. `shared`: keeps the mode it has. */
-  readonly access: 'private' | 'shared';
-  /** The folder that the file may not lead out of by a symbolic link. */
-  readonly within?: string;
+export interface EditOptions extends RewriteOptions {
   /** What a new file begins with. Default `{}`. */
   readonly initial?: string;
 }
@@ -39,7 +35,7 @@ export interface EditOptions {
  * Changes a configuration file and leaves the rest of it as it is: comments, order, blanks, a byte order mark. Written
  * whole or not at all; two processes lose nothing of each other.
  *
- * @param path absolute; made, with its folders, when it isn't there
+ * @param path absolute; made when it isn't there, with its folders (0700) where it is private
  * @param plan what to change, given the file as it is (undefined: there is none); no edits leave it untouched
  * @returns whether something was written
  * @throws BridleError `config_not_written`, and what `readConfigFile` and `plan` throw
@@ -56,38 +52,12 @@ export async function editConfig(
       const edits = plan(await readConfigFile(target));
       if (edits.length === 0) return false;
       const before = await textAt(target);
-      const mode = before === undefined ? undefined : (await stat(target)).mode & 0o777;
-      // Moving a new file into place would also replace one that may not be written.
-      if (before !== undefined) await access(target, constants.W_OK);
-      const text = edited(target, before ?? options.initial ?? '{}\n', edits);
-      if (options.access === 'private') await replaceFile(target, text, 0o600);
-      else await replaceFile(target, text, mode ?? 0o666, mode !== undefined);
+      await rewriteFile(target, edited(target, before ?? options.initial ?? '{}\n', edits), options);
       return true;
     });
   } catch (cause) {
-    if (isBridleError(cause)) throw cause;
-    const why = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
-    throw new BridleError('config_not_written', `${path} can't be written (${why}).`, {
-      cause,
-      hint: 'Check the permissions of the file and of its folder; it is as it was.',
-    });
+    throw notWritten(path, options.access, cause);
   }
-}
-
-/** The file behind a symbolic link, as a folder of dotfiles has them; moving a file there would replace the link. */
-async function targetOf(path: string, within: string | undefined): Promise<string> {
-  let target = path;
-  try {
-    target = await realpath(path);
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
-  }
-  if (within !== undefined && relative(within, target).startsWith('..')) {
-    throw new BridleError('config_not_written', `${path} is a symbolic link to ${target}, outside of this project.`, {
-      hint: 'Nothing was written. Replace the link by a file, or edit the other file itself.',
-    });
-  }
-  return target;
 }
 
 async function textAt(path: string): Promise<string | undefined> {

@@ -33,7 +33,7 @@ export type { PinSettings } from './pin-settings.ts';
 export { type PreviewMapping, previewsFor } from './previews.ts';
 export { linePrompter, oneAtATime, type Prompter } from './prompter.ts';
 export { questionText } from './question-text.ts';
-export { replaceFile } from './replace-file.ts';
+export { rewriteFile } from './rewrite-file.ts';
 export {
   type Lent,
   isLent,

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import type { Json, JsonObject, Reason } from '../contracts/index.ts';
 import { stateDir } from '../store/index.ts';
 import { BridleError, canonicalJson } from '../tools/index.ts';
@@ -8,6 +9,7 @@ import { adviseOn } from './entry-advice.ts';
 import { turnedOff } from './load-servers.ts';
 import { readMcpFile } from './mcp-json.ts';
 import { findProjectRoot } from './project-root.ts';
+import { hostReason } from './reason.ts';
 import { OWN_SCOPES, type OwnScope, type PlacesOptions, type ServerPlaces, serverPlaces } from './server-places.ts';
 import { trustStore } from './trust-store.ts';
 
@@ -85,7 +87,10 @@ export async function ownServers(options: OwnServersOptions): Promise<OwnServers
           throw exists(key, scope, places[scope]);
         return [{ path: ['mcpServers', key], value }];
       });
-      return { file: places[scope], warnings };
+      return {
+        file: places[scope],
+        warnings: [...warnings, ...(await readableSecret(key, value, scope, places[scope]))],
+      };
     },
     async remove(key, scope) {
       await edit(scope, (file) => {
@@ -147,6 +152,15 @@ export function lookAt(
   // Lines of a text that nobody has seen help nobody.
   const plain = warnings.map(({ source: _, ...reason }) => reason);
   return { ...(refusal && { refusal }), warnings: [...plain, ...adviseOn(key, entry, scope)] };
+}
+
+/** A file that is there keeps its mode, so others may read what was just put into it. */
+async function readableSecret(key: string, entry: JsonObject, scope: OwnScope, file: string): Promise<Reason[]> {
+  // What would be a secret in a project's file is one here.
+  const holdsSecret = adviseOn(key, entry, 'project').some(({ code }) => code === 'literal_secret');
+  if (scope === 'project' || !holdsSecret || ((await stat(file)).mode & 0o044) === 0) return [];
+  const text = `"${key}" holds what looks like a secret, and other users of this machine can read ${file}`;
+  return [hostReason('secret_readable', `${text}; chmod 600 makes it yours alone.`)];
 }
 
 /** Reasons that leave an entry as somebody wants it. */

@@ -4,6 +4,7 @@ import { BridleError, printable } from '../tools/index.ts';
 import type { ConfigFile } from './config-file.ts';
 import { jsonOf } from './config-tree.ts';
 import { editConfig } from './edit-config.ts';
+import { type PlacesOptions, rulePlaces } from './server-places.ts';
 
 /**
  * Writes into the file in which a view stands which definition of its tool was reviewed; the rest of the file stays as it
@@ -12,6 +13,7 @@ import { editConfig } from './edit-config.ts';
  * @param view as it was read of that file
  * @param fingerprint of the tool's definition: SHA-256 (hex)
  * @param root the project's folder, which a project's file may not lead out of
+ * @param places where an administrator's file is, unless it is in the machine's place
  * @returns the file, and whether it had to be changed
  * @throws BridleError `config_not_written`, also when the view isn't there any more as it was read
  */
@@ -19,12 +21,16 @@ export async function writeUpstream(
   view: View,
   fingerprint: string,
   root: string,
+  places: Pick<PlacesOptions, 'managedFile'> = {},
 ): Promise<{ readonly file: string; readonly changed: boolean }> {
   const file = view.source?.file;
   if (file === undefined) {
     throw new BridleError('config_not_written', `The view "${printable(view.name)}" stands in no file.`);
   }
-  const options = view.fromProject ? { access: 'shared' as const, within: root } : { access: 'private' as const };
+  const isManaged = file === rulePlaces(root, { env: {}, ...places }).managed;
+  const options = view.fromProject
+    ? { access: 'shared' as const, within: root }
+    : { access: isManaged ? ('managed' as const) : ('private' as const) };
   const changed = await editConfig(file, options, (read) => {
     const key = keyOf(view, read);
     if (key === undefined) {
