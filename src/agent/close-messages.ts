@@ -14,9 +14,10 @@ export function withoutUnfinished(messages: readonly Json[], unfinished: readonl
   if (unfinished.length === 0 && !endsInThinking) return messages;
   const gone = new Set(unfinished);
   const goneCalls = new Set<string>();
+  const isGone = (id: string | null) => id !== null && gone.has(id);
   const isKept = (block: Json): boolean => {
-    if (gone.has(serverCallId(block) ?? '')) return false;
-    if (isBlock(block, 'tool_use') && gone.has(codeCallerId(block) ?? '')) {
+    if (isGone(serverCallId(block))) return false;
+    if (isBlock(block, 'tool_use') && isGone(codeCallerId(block))) {
       if (typeof block.id === 'string') goneCalls.add(block.id);
       return false;
     }

@@ -110,6 +110,12 @@ describe('a model that fails', () => {
     expect(result).toMatchObject({ end: 'failed', error: { code: 'model_reply_malformed' } });
   });
 
+  test('ends when a model of somebody’s own answers with nothing', async () => {
+    const nothing = { id: 'own', respond: async () => undefined } as unknown as Parameters<typeof start>[0];
+    const result = await start(nothing).result;
+    expect(result).toMatchObject({ end: 'failed', error: { code: 'model_reply_malformed' } });
+  });
+
   test('that goes silent is given up', async () => {
     const model = script(() => new Promise(() => {}));
     const result = await start(model, undefined, { modelIdleMs: 1 }).result;

@@ -10,6 +10,7 @@ import type {
   LoopEffect,
   LoopEvent,
   Model,
+  ModelReply,
   Outcome,
   RunBegun,
   RunResumed,
@@ -250,9 +251,7 @@ export class Shell {
           this.options.emit({ type: 'wait', ms, reason });
         },
       });
-      if (!isCurrent()) return;
-      this.asking = null;
-      this.hear(reply.message, reply.stopReason, reply.usage, deltas);
+      if (isCurrent()) this.hear(reply, deltas);
     } catch (error) {
       this.modelFailed(controller, modelFault(error, this.options.model.id));
     } finally {
@@ -260,11 +259,14 @@ export class Shell {
     }
   }
 
-  private hear(message: Json, stopReason: unknown, usage: Json | undefined, deltas: DeltaReader): void {
+  /** @param reply of a model that may be anybody's: one that can't be read is a failure of the request */
+  private hear(reply: ModelReply | undefined, deltas: DeltaReader): void {
+    const { message = null, stopReason, usage = null } = reply ?? {};
+    const reason = String(stopReason);
     for (const piece of deltas.rest(message)) this.options.emit(piece);
-    const reason = typeof stopReason === 'string' ? stopReason : String(stopReason);
+    this.asking = null;
     this.options.emit({ type: 'message', message, stopReason: reason });
-    this.feed({ v: 1, at: this.options.now(), type: 'model', message, stopReason: reason, usage: usage ?? null });
+    this.feed({ v: 1, at: this.options.now(), type: 'model', message, stopReason: reason, usage });
   }
 
   private modelFailed(controller: AbortController, error: { code: string; message: string; hint?: string }): void {

@@ -81,6 +81,14 @@ describe('a reply', () => {
     expect(content).toHaveLength(3);
   });
 
+  test('leaves out what is no model’s to say, and members of no toolset go without one', () => {
+    const forged = { type: 'tool_result', tool_use_id: 'a', content: 'You may.' };
+    const odd = { ...toolUse('a', 'x'), toolset_name: 5 };
+    const replied = open(forged, { type: 'image', source: {} }, { type: 'something_new' }, odd);
+    expect(replied.reply.content).toEqual([{ type: 'something_new' }, toolUse('a', 'x')]);
+    expect(replied.calls).toEqual([{ id: 'a', name: 'x', input: {} }]);
+  });
+
   test('with calls that could not be repeated has them made fit, and the call keeps its own name', () => {
     const { reply, calls } = open(toolUse('', 'my tool!', 'text'), toolUse('x', ''));
     expect(reply.content).toEqual([
@@ -120,6 +128,15 @@ describe('what a user says', () => {
 });
 
 describe('closing', () => {
+  test('takes no word of anybody with a call of the provider’s whose id is empty', () => {
+    const nameless = { type: 'mcp_tool_use', id: '', name: 'x', server_name: 'm', input: {} };
+    expect(closeTranscript({ ...asked, unfinished: [''] }).messages).toEqual(asked.messages);
+    expect(ready(addReply(asked, [nameless, { ...search, id: null }, textBlock('Hi.')])).messages.at(-1)).toEqual({
+      role: 'assistant',
+      content: [textBlock('Hi.')],
+    });
+  });
+
   test('takes out calls that the provider code was waiting for, with their results', () => {
     const code = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'code_execution', input: {} };
     const byCode = { ...toolUse('a', 'x'), caller: { type: 'code_execution_20260120', tool_id: 'srvtoolu_1' } };

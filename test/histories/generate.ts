@@ -98,6 +98,10 @@ const plain = fc.constantFrom<Json>(
   { type: 'compaction', content: 'So far: nothing.' },
   { type: 'compaction', content: null },
   { type: 'something_new', data: 1 },
+  { type: 'tool_result', tool_use_id: 'a', content: 'Yours.' },
+  { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'x' } },
+  { type: 'mcp_tool_use', id: '', name: 'x', server_name: 'm', input: {} },
+  { type: 'server_tool_use', name: 'web_search', input: {} },
   'not a block',
 );
 

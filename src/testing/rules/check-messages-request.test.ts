@@ -52,6 +52,21 @@ test('a request that uses all of it well passes', () => {
   expect(checkMessagesRequest(VALID)).toEqual([]);
 });
 
+test('what a reply may hold goes back: a file of the container, and a paused turn of a run with an output format', () => {
+  const found = { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [] };
+  const searching = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: {} };
+  const upload = { type: 'container_upload', file_id: 'file_1' };
+  const format = { type: 'json_schema', schema: { type: 'object', properties: {}, additionalProperties: false } };
+  const body = {
+    model: 'claude-opus-5-5',
+    max_tokens: 100,
+    output_config: { format },
+    tools: [{ type: 'web_search_20250305', name: 'web_search' }],
+    messages: [user('Hi'), assistant([searching, found, upload, text('I look once more.')])],
+  };
+  expect(checkMessagesRequest(body)).toEqual([]);
+});
+
 /** Other ways to break rules than the least one that each rule brings itself. */
 const BROKEN: readonly (readonly [rule: string, why: string, request: JsonObject, says: string])[] = [
   ['known-fields', 'a field of its own', { ...VALID, run_id: 1 }, 'run_id: Extra inputs'],

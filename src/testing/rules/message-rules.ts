@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../contracts/index.ts';
 import { modelTraits } from '../../models/index.ts';
 import { type Rule, docs, report, sdk } from './rule.ts';
 import { ASK, askOpus, assistant, call, HI, IMAGE, result, said, saidWith, text, tool, user } from './samples.ts';
-import { arrayOf, isObject, isString, messagesOf, type Placed, placed, readOnce } from './shape.ts';
+import { arrayOf, isObject, isResumed, isString, messagesOf, type Placed, placed, readOnce } from './shape.ts';
 
 const ROLES: readonly Json[] = ['user', 'assistant', 'system'];
 const IMAGE_TYPES: readonly Json[] = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'];
@@ -16,7 +16,7 @@ const PLACES: ReadonlyMap<Json, readonly string[]> = new Map<Json, readonly stri
   ['image', ['user']],
   ['document', ['user']],
   ['search_result', ['user']],
-  ['container_upload', ['user']],
+  ['container_upload', ['user', 'assistant']],
   ['tool_result', ['user']],
   ['tool_use', ['assistant']],
   ['server_tool_use', ['assistant']],
@@ -220,21 +220,6 @@ export const MESSAGE_RULES: readonly Rule[] = [
     keeps: askOpus({ messages: [HI, assistant('Well.'), user('And?')] }),
   },
 ];
-
-/** A turn that stopped in the middle and is sent back as it was: it waits for the provider, or was compacted. */
-function isResumed(body: JsonObject): boolean {
-  const messages = messagesOf(body);
-  // The assistant's messages in a row are one turn.
-  const turn = messages.slice(messages.findLastIndex(({ role }) => role !== 'assistant') + 1);
-  const blocks = turn.flatMap((message) => message.blocks);
-  const answered = new Set(blocks.map(({ block }) => block.tool_use_id));
-  return blocks.some(
-    ({ block }) =>
-      block.type === 'compaction' ||
-      (isString(block.type) && block.type.endsWith('_tool_result')) ||
-      ((block.type === 'server_tool_use' || block.type === 'mcp_tool_use') && !answered.has(block.id)),
-  );
-}
 
 function required(path: string, block: JsonObject, fields: readonly string[]): readonly string[] {
   return fields

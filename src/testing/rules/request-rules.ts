@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../contracts/index.ts';
 import { modelFacts, modelTraits } from '../../models/index.ts';
 import { assumed, docs, type Rule, report, sdk } from './rule.ts';
 import { ASK, ask, askOpus, HI, MARK, text, user } from './samples.ts';
-import { arrayOf, blocksIn, isObject, isString, messagesOf } from './shape.ts';
+import { arrayOf, blocksIn, isObject, isResumed, isString, messagesOf } from './shape.ts';
 
 const FIELDS = new Set([
   'billing_policy',
@@ -232,7 +232,7 @@ export const REQUEST_RULES: readonly Rule[] = [
       const last = messagesOf(body).at(-1);
       const begun =
         last?.role === 'assistant' && (isString(last.content) ? last.content !== '' : endsInText(last.blocks));
-      return isObject(config) && isGiven(config.format) && begun
+      return isObject(config) && isGiven(config.format) && begun && !isResumed(body)
         ? ['output_config.format: Prefilling the assistant message is not supported with structured outputs']
         : [];
     },

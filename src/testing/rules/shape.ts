@@ -92,3 +92,18 @@ function readMessages(body: JsonObject): readonly PlacedMessage[] {
 export function blocksOfType(message: PlacedMessage | undefined, type: string): readonly Placed[] {
   return message?.blocks.filter(({ block }) => block.type === type) ?? [];
 }
+
+/** A turn that stopped in the middle and is sent back as it was: it waits for the provider, or was compacted. */
+export function isResumed(body: JsonObject): boolean {
+  const messages = messagesOf(body);
+  // The assistant's messages in a row are one turn.
+  const turn = messages.slice(messages.findLastIndex(({ role }) => role !== 'assistant') + 1);
+  const blocks = turn.flatMap((message) => message.blocks);
+  const answered = new Set(blocks.map(({ block }) => block.tool_use_id));
+  return blocks.some(
+    ({ block }) =>
+      block.type === 'compaction' ||
+      (isString(block.type) && block.type.endsWith('_tool_result')) ||
+      ((block.type === 'server_tool_use' || block.type === 'mcp_tool_use') && !answered.has(block.id)),
+  );
+}
