@@ -29,14 +29,16 @@ const ORDER = [
   'store',
   'search',
   'content',
+  'mcp/wire',
   'tools',
   'contracts',
 ];
 const ONLY = {
   cassette: ['mcp/client', 'tools', 'contracts'],
   models: ['search', 'tools', 'contracts'],
-  'mcp/client': ['content', 'tools', 'contracts'],
-  'mcp/server': ['content', 'tools', 'contracts'],
+  'mcp/client': ['mcp/wire', 'content', 'tools', 'contracts'],
+  'mcp/server': ['mcp/wire', 'content', 'tools', 'contracts'],
+  'mcp/wire': ['tools', 'contracts'],
   dispatch: ['policy', 'tools', 'contracts'],
   policy: ['tools', 'contracts'],
   store: ['tools', 'contracts'],

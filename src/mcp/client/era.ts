@@ -1,8 +1,9 @@
 import type { ConnectionEra, Json, JsonObject, RawJson } from '../../contracts/index.ts';
 import { printable } from '../../tools/index.ts';
+import { CODES, LEGACY_REVISION, LEGACY_REVISIONS, META, MODERN_REVISION } from '../wire/index.ts';
+import { clientInfo } from './client-info.ts';
 import { McpError } from './errors.ts';
 import { isObject } from './message.ts';
-import { CODES, clientInfo, LEGACY_REVISION, LEGACY_REVISIONS, META, MODERN_REVISION } from './protocol.ts';
 import type { Session } from './session.ts';
 import { timeLimit } from './time-limit.ts';
 

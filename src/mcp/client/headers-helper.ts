@@ -1,4 +1,4 @@
-import { messageOf, McpError } from './errors.ts';
+import { McpError, messageOf } from './errors.ts';
 import type { HttpServer } from './server.ts';
 import { runShellCommand } from './shell-command.ts';
 

@@ -1,9 +1,8 @@
 import type { Connection, ConnectionEra, Json, JsonObject, RawJson, Reason, ServerRef } from '../../contracts/index.ts';
 import { sha256 } from '../../tools/index.ts';
+import { CODES, type LogLevel, MAX_FRAME_BYTES } from '../wire/index.ts';
 import { eraVerdicts, type Negotiated } from './era.ts';
-import type { LogLevel } from './log-level.ts';
 import { McpError } from './errors.ts';
-import { MAX_FRAME_BYTES } from './frames.ts';
 import { type HttpClient, httpClient } from './http-client.ts';
 import { httpCredentials } from './http-credentials.ts';
 import type { HttpPlan } from './http-link.ts';
@@ -12,7 +11,6 @@ import { isObject } from './message.ts';
 import { noiseLog } from './noise-log.ts';
 import type { OldSse } from './old-sse.ts';
 import { type HttpLink, openHttp } from './open-http.ts';
-import { CODES } from './protocol.ts';
 import { proxyFor } from './proxy.ts';
 import { restartGuard } from './restart-guard.ts';
 import { resultCache } from './result-cache.ts';

@@ -1,4 +1,5 @@
 import type { Json, JsonObject, RawJson } from '../../contracts/index.ts';
+import { CODES } from '../wire/index.ts';
 import type { McpError } from './errors.ts';
 import type { HttpAnswer, HttpClient } from './http-client.ts';
 import { contentType, readBody } from './http-client.ts';
@@ -6,7 +7,6 @@ import { type Came, type HttpSubject, sessionExpired, statusError } from './http
 import type { HttpTarget } from './http-target.ts';
 import { type Message, readMessages } from './message.ts';
 import type { NoiseLog } from './noise-log.ts';
-import { CODES } from './protocol.ts';
 import type { Session } from './session.ts';
 
 /** What each HTTP transport of a connection has in common. */

@@ -1,7 +1,7 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { printable } from '../../tools/index.ts';
+import { clientInfo } from './client-info.ts';
 import { McpError } from './errors.ts';
-import { clientInfo } from './protocol.ts';
 import { shownUrl, withoutSecrets } from './secrets.ts';
 import type { HttpServer } from './server.ts';
 

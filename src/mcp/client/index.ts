@@ -3,10 +3,11 @@
  * received; request ids, progress, cancellation and limits of this hop are our own, and what a server did to a request is
  * never claimed beyond what is known.
  */
+
+export { LOG_LEVELS, type LogLevel } from '../wire/index.ts';
 export { McpError, type RpcError } from './errors.ts';
 export { connectHttp, type HttpConnection, type HttpOptions } from './http-connection.ts';
 export { listAll } from './list-all.ts';
-export { LOG_LEVELS, type LogLevel } from './log-level.ts';
 export { type ContentConnection, mcpContent } from './mcp-content.ts';
 export { type McpSourceOptions, mcpSource } from './mcp-source.ts';
 export { installExitHooks } from './process-group.ts';

@@ -1,11 +1,7 @@
+import { type LogLevel, META } from '../wire/index.ts';
 import type { Negotiated } from './era.ts';
 import { isObject } from './message.ts';
-import { META } from './protocol.ts';
 import type { Session } from './session.ts';
-
-/** The levels of a server's log messages, from the least to the most severe (RFC 5424). */
-export const LOG_LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** How long an answer to `logging/setLevel` is waited for; nothing depends on it. */
 const SET_LEVEL_MS = 10_000;

@@ -11,11 +11,11 @@ import type {
   SourceResult,
 } from '../../contracts/index.ts';
 import { isBridleError, printable } from '../../tools/index.ts';
+import { CODES } from '../wire/index.ts';
 import { McpError, messageOf } from './errors.ts';
 import { listAll } from './list-all.ts';
 import { onListChanges } from './list-changes.ts';
 import { isObject } from './message.ts';
-import { CODES } from './protocol.ts';
 import { failureOf, resultOf } from './source-results.ts';
 import type { About } from './supervisor.ts';
 import { secondLeg, urlRequired } from './url-required.ts';

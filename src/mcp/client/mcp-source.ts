@@ -11,11 +11,11 @@ import type {
   ToolListing,
 } from '../../contracts/index.ts';
 import { definitionFromMcp } from '../../tools/index.ts';
+import { CODES } from '../wire/index.ts';
 import { McpError } from './errors.ts';
 import { listAll } from './list-all.ts';
 import { onListChanges } from './list-changes.ts';
 import { isObject } from './message.ts';
-import { CODES } from './protocol.ts';
 import type { CallLimits } from './server.ts';
 import { failureOf, resultOf } from './source-results.ts';
 import { secondLeg, urlRequired } from './url-required.ts';

@@ -1,5 +1,5 @@
 import type { Json, JsonObject, RawJson } from '../../contracts/index.ts';
-import { elementSlices, memberSlices } from './json-slice.ts';
+import { elementSlices, memberSlices } from '../wire/index.ts';
 
 /** A JSON-RPC 2.0 message of a peer: its envelope read, everything else as received. */
 export type Message =

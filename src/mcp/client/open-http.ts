@@ -1,3 +1,4 @@
+import { CODES } from '../wire/index.ts';
 import {
   handshake,
   judgeDiscover,
@@ -10,7 +11,6 @@ import {
 import { McpError } from './errors.ts';
 import type { HttpPlan } from './http-link.ts';
 import { OldSse } from './old-sse.ts';
-import { CODES } from './protocol.ts';
 import { StreamableHttp } from './streamable-http.ts';
 import type { Link } from './supervisor.ts';
 import { timeLimit } from './time-limit.ts';

@@ -1,8 +1,8 @@
 import type { CallContext, Executed, Json, JsonObject, RawJson } from '../../contracts/index.ts';
 import { isBridleError, onAbort, printable } from '../../tools/index.ts';
+import { CODES, META } from '../wire/index.ts';
 import { McpError, messageOf, withExecuted } from './errors.ts';
 import { isObject, type Message, rawMember, readMessages } from './message.ts';
-import { CODES, META } from './protocol.ts';
 import { timeLimit } from './time-limit.ts';
 
 export type RequestContext = Pick<CallContext, 'signal' | 'idleMs' | 'hardMs' | 'onEvent' | 'input'>;

@@ -1,7 +1,7 @@
 import type { Failure, RawJson, SourceResult } from '../../contracts/index.ts';
+import { CODES } from '../wire/index.ts';
 import { McpError, messageOf } from './errors.ts';
 import { isObject, rawMember } from './message.ts';
-import { CODES } from './protocol.ts';
 
 /** Codes that say that the request itself was wrong: another try with the same arguments gives the same answer. */
 const REFUSED: ReadonlySet<number> = new Set([

@@ -1,12 +1,11 @@
 import { resolve } from 'node:path';
 import type { Connection, ConnectionEra, Json, JsonObject, RawJson, ServerRef } from '../../contracts/index.ts';
 import { printable } from '../../tools/index.ts';
+import { CODES, type LogLevel } from '../wire/index.ts';
 import { childEnvironment } from './child-env.ts';
 import { eraVerdicts } from './era.ts';
-import type { LogLevel } from './log-level.ts';
 import { McpError } from './errors.ts';
 import { noiseLog } from './noise-log.ts';
-import { CODES } from './protocol.ts';
 import { restartGuard } from './restart-guard.ts';
 import { commandLine, withoutSecrets } from './secrets.ts';
 import { type CallLimits, limitsOf, type StdioServer, serverFingerprint } from './server.ts';

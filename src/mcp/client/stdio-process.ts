@@ -1,5 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { frameReader, MAX_FRAME_BYTES } from './frames.ts';
+import { frameReader, MAX_FRAME_BYTES } from '../wire/index.ts';
 import { groupGone, registerGroup, releaseGroup, signalGroup } from './process-group.ts';
 import { type Tail, tail } from './tail.ts';
 

@@ -1,14 +1,13 @@
 import { setMaxListeners } from 'node:events';
 import type { Readable } from 'node:stream';
 import type { Json, RawJson } from '../../contracts/index.ts';
+import { headersFor, headerValue, MODERN_REVISION, type ParamHeader, paramHeaders } from '../wire/index.ts';
 import { modernMeta } from './era.ts';
 import { McpError } from './errors.ts';
 import { contentType, type HttpAnswer, readBody } from './http-client.ts';
 import { answerTooLarge, lost, noMcpAnswer, sessionExpired } from './http-errors.ts';
 import { errorIn, type HttpPlan, pause, readWords, refuseByStatus } from './http-link.ts';
 import { isObject, rawElements, rawMember } from './message.ts';
-import { headersFor, headerValue, type ParamHeader, paramHeaders } from './param-headers.ts';
-import { MODERN_REVISION } from './protocol.ts';
 import { retryAfterMs } from './retry-after.ts';
 import { type Outgoing, Session } from './session.ts';
 import { watchSilence } from './silence.ts';

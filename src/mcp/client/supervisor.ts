@@ -1,9 +1,10 @@
 import type { Connection, ConnectionStatus, RawJson, Reason, ServerRef } from '../../contracts/index.ts';
 import { rawFrom } from '../../tools/index.ts';
+import type { LogLevel } from '../wire/index.ts';
 import { eraVerdicts, type Negotiated } from './era.ts';
-import { askForLogs, type LogLevel } from './log-level.ts';
 import { McpError, messageOf, withExecuted } from './errors.ts';
 import { listenForChanges } from './listen.ts';
+import { askForLogs } from './log-level.ts';
 import type { RestartGuard } from './restart-guard.ts';
 import type { Session } from './session.ts';
 import { untilAborted } from './until-aborted.ts';

@@ -1,8 +1,8 @@
 import type { CallContext, Failure, Json, JsonObject, SourceResult } from '../../contracts/index.ts';
 import { rawFrom } from '../../tools/index.ts';
+import { CODES } from '../wire/index.ts';
 import { McpError } from './errors.ts';
 import { isObject } from './message.ts';
-import { CODES } from './protocol.ts';
 
 /** Stands where a modern server's state would: what is answered is an error of the legacy era. */
 const STATE = 'bridle:url-elicitation-required';

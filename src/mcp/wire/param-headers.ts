@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../contracts/index.ts';
-import { isObject } from './message.ts';
+import { isJsonObject as isObject } from '../../tools/index.ts';
 
 /** A parameter that goes into a header as well: the header's name, and where the value stands in the arguments. */
 export interface ParamHeader {

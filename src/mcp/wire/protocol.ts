@@ -1,11 +1,8 @@
-import { readFileSync } from 'node:fs';
-import type { JsonObject } from '../../contracts/index.ts';
-
 /** The revision of the modern era (per-request metadata) that we speak. */
 export const MODERN_REVISION = '2026-07-28';
-/** What `initialize` offers to a server of the legacy era (handshake). */
+/** The newest revision of the legacy era (handshake): what `initialize` offers. */
 export const LEGACY_REVISION = '2025-11-25';
-/** What `initialize` may be answered with. */
+/** All revisions of the legacy era: what `initialize` may be answered with. */
 export const LEGACY_REVISIONS: ReadonlySet<string> = new Set([
   LEGACY_REVISION,
   '2025-06-18',
@@ -20,6 +17,7 @@ export const META = {
   clientCapabilities: 'io.modelcontextprotocol/clientCapabilities',
   logLevel: 'io.modelcontextprotocol/logLevel',
   subscriptionId: 'io.modelcontextprotocol/subscriptionId',
+  serverInfo: 'io.modelcontextprotocol/serverInfo',
 } as const;
 
 export const CODES = {
@@ -39,15 +37,6 @@ export const CODES = {
   unsupportedVersion: -32022,
 } as const;
 
-let own: JsonObject | undefined;
-
-/** How we introduce ourselves; for display on the other side. */
-export function clientInfo(): JsonObject {
-  own ??= {
-    name: 'bridle',
-    version: (
-      JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { version: string }
-    ).version,
-  };
-  return own;
-}
+/** The levels of a server's log messages, from the least to the most severe (RFC 5424). */
+export const LOG_LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
