@@ -1,5 +1,5 @@
 import { defineTool, toolHost } from 'bridle';
-import type { JsonObject, Recorder } from 'bridle/contracts';
+import type { JsonObject, Recorder, Source, SourceResult } from 'bridle/contracts';
 import { serve } from 'bridle/server';
 import { afterEach, expect, test } from 'vitest';
 
@@ -15,7 +15,7 @@ const envelope = {
 };
 
 /** One leg of a call of `pay`, as a client of 2026-07-28 sends it. */
-async function leg(url: string, more: JsonObject = {}): Promise<JsonObject> {
+async function leg(url: string, more: JsonObject = {}, tool = 'pay'): Promise<JsonObject> {
   const response = await fetch(url, {
     method: 'POST',
     headers: {
@@ -23,13 +23,13 @@ async function leg(url: string, more: JsonObject = {}): Promise<JsonObject> {
       accept: 'application/json, text/event-stream',
       'mcp-protocol-version': '2026-07-28',
       'mcp-method': 'tools/call',
-      'mcp-name': 'pay',
+      'mcp-name': tool,
     },
     body: JSON.stringify({
       jsonrpc: '2.0',
       id: 1,
       method: 'tools/call',
-      params: { name: 'pay', arguments: { order: 'O-1' }, ...more, _meta: envelope },
+      params: { name: tool, arguments: { order: 'O-1' }, ...more, _meta: envelope },
     }),
   });
   const text = await response.text();
@@ -80,4 +80,59 @@ test('another answer under the same state is refused, and the same call made ane
   expect(JSON.stringify(await leg(url, answerTo(asked, true)))).toContain('paid, as number 1');
   expect(await leg(url, answerTo(asked, false))).toMatchObject({ isError: true });
   expect(JSON.stringify(await leg(url, answerTo(await leg(url), true)))).toContain('paid, as number 2');
+});
+
+/** Two tools of a source that keeps nothing between legs: its states say how far a call is, and nothing else. */
+async function stateless() {
+  let done = 0;
+  const raw = (value: JsonObject) => ({ text: JSON.stringify(value), parse: () => value });
+  const inputSchema = { type: 'object' };
+  const definition = (tool: string) => ({
+    ref: { server: null, tool, name: tool, fingerprint: tool },
+    description: 'Acts.',
+    inputSchema,
+    raw: raw({ name: tool, inputSchema }),
+    effect: 'write' as const,
+  });
+  const asks = (state: string): SourceResult => {
+    const params = { mode: 'form', message: 'Really?', requestedSchema: { type: 'object', properties: {} } };
+    return { kind: 'input_required', requests: raw({ q: { method: 'elicitation/create', params } }), state };
+  };
+  const source: Source = {
+    server: null,
+    list: async () => ({ tools: ['pay', 'refund'].map(definition), setAside: [] }),
+    async call(tool, _, { answers }) {
+      if (answers?.state === undefined) return asks('1');
+      if (answers.state === '1') return asks('2');
+      done += 1;
+      return { kind: 'result', raw: raw({ content: [{ type: 'text', text: `${tool} ${done}` }] }), isError: false };
+    },
+    onChange: () => () => {},
+  };
+  const handle = await serve(await toolHost({ sources: [source] }), { http: { port: 0 } });
+  closing.push(() => handle.close());
+  return handle.url ?? '';
+}
+
+test('a leg in the middle that is sent again does not cost the last one its protection', async () => {
+  const url = await stateless();
+  const second = answerTo(await leg(url), true);
+  const [asked, again] = [await leg(url, second), await leg(url, second)];
+  expect(again).toEqual(asked);
+  const last = answerTo(asked, true);
+  for (const end of [await leg(url, last), await leg(url, last)]) expect(JSON.stringify(end)).toContain('pay 1');
+});
+
+test('two tools that give equal states are each protected', async () => {
+  const url = await stateless();
+  for (const tool of ['pay', 'refund']) await leg(url, answerTo(await leg(url, {}, tool), true), tool);
+  const last = { inputResponses: { q: { action: 'accept', content: {} } }, requestState: '2' };
+  for (const [tool, said] of [
+    ['pay', 'pay 1'],
+    ['pay', 'pay 1'],
+    ['refund', 'refund 2'],
+    ['refund', 'refund 2'],
+  ] as const) {
+    expect(JSON.stringify(await leg(url, last, tool))).toContain(said);
+  }
 });

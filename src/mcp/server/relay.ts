@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Server } from '@modelcontextprotocol/server';
 import type { JsonObject, ToolHost } from '../../contracts/index.ts';
-import { definitionToMcp, rawFrom } from '../../tools/index.ts';
+import { canonicalJson, definitionToMcp, rawFrom, sha256 } from '../../tools/index.ts';
 import { answerInPlace, assertCanAnswer, type Exchange } from './answer-in-place.ts';
 import { type Answers, answersIn, callContext, eventRelay } from './call-context.ts';
 import { givenStates } from './given-states.ts';
@@ -69,7 +69,8 @@ async function callTool(exchange: Exchange, params: JsonObject): Promise<JsonObj
   const capabilities = () => exchange.server.getClientCapabilities();
   const states = peer.era === 'modern' ? givenStates(host) : undefined;
   const brought = answersIn(ctx);
-  const leg = brought?.state === undefined ? undefined : states?.legOf(peer, brought.state);
+  const whose = { peer, tool: name };
+  const leg = brought?.state === undefined ? undefined : states?.legOf(whose, brought.state);
   // All legs of a call belong to the conversation that it began in.
   const conversation = leg?.conversation ?? peer.conversation;
   const call = (answers: Answers | undefined) =>
@@ -82,7 +83,11 @@ async function callTool(exchange: Exchange, params: JsonObject): Promise<JsonObj
     });
   let outcome = await call(brought);
   if (peer.era === 'legacy') outcome = await answerInPlace(exchange, outcome, call);
-  if (outcome.kind === 'input_required' && outcome.state !== undefined) states?.give(peer, conversation, outcome.state);
+  if (outcome.kind === 'input_required' && outcome.state !== undefined) {
+    // With other arguments or answers it is another leg, though its state is the same.
+    const sent = leg && sha256(canonicalJson([leg.redelivery, args, brought?.responses ?? null]));
+    states?.give(whose, conversation, outcome.state, sent);
+  }
   await events.finish();
   const answer = outcomeToMcp(outcome);
   switch (answer.kind) {
