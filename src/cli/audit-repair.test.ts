@@ -48,8 +48,8 @@ function tear(first = 1): string {
 }
 
 test.each([
-  ['still runs', process.pid, hostname(), 'its process still runs'],
-  ['is on another machine', NOBODY, 'elsewhere', 'its process still runs'],
+  ['still runs', process.pid, hostname(), 'w: its process still runs'],
+  ['is on another machine', NOBODY, 'elsewhere', 'w: it was begun on the machine "elsewhere"'],
 ])('a chain whose process %s is left as it is', async (_, pid, host, said) => {
   await begun(pid, { host });
   const torn = tear();

@@ -5,15 +5,27 @@ import type { CommandIo } from './command.ts';
 import { counted } from './counted.ts';
 import { auditAnchors, auditKey, auditLogs } from './open-audit.ts';
 
+const BY_HAND = 'Once no bridle runs on any machine that has this folder, cut the file off behind its last line feed';
+
 /** Why the end of a chain is left as it is; null: nobody writes there any more. */
-const LEFT: Readonly<Record<WriterState, string | null>> = {
-  closed: null,
-  ended: null,
-  running: 'its process still runs; left as it is',
-  unknown:
-    "the record of the process that began it can't be read, so that one may still run; left as it is. Once no bridle runs " +
-    'on any machine that has this folder, cut the file off behind its last line feed',
-};
+function whyLeft(writer: WriterState): string | null {
+  switch (writer.state) {
+    case 'closed':
+    case 'ended':
+      return null;
+    case 'running':
+      return 'its process still runs; left as it is';
+    case 'elsewhere':
+      return (
+        `it was begun on the machine "${writer.host}", and from here nobody can tell whether its process still runs; left ` +
+        `as it is. Run 'bridle audit verify --repair' there. If there is no such machine any more: ${BY_HAND}`
+      );
+    case 'unknown':
+      return (
+        "the record of the process that began it can't be read, so that one may still run; left as it is. " + BY_HAND
+      );
+  }
+}
 
 /** Cuts off what killed writers left half written, and says of each chain what was done. */
 export async function repairAudit(io: CommandIo, output: Pick<CommandIo['stdout'], 'write'>): Promise<void> {
@@ -31,7 +43,8 @@ export async function repairAudit(io: CommandIo, output: Pick<CommandIo['stdout'
 
   async function repaired(writer: string): Promise<string | undefined> {
     if (!(await logs.segments(writer)).some(({ torn }) => torn > 0)) return undefined;
-    const left = LEFT[await writerState(logs, writer, anchors.get(writer), { key, isRunning })];
+    const here = { key, host: hostname(), isRunning };
+    const left = whyLeft(await writerState(logs, writer, anchors.get(writer), here));
     return left ?? `${counted(await logs.cutTorn(writer), 'byte')} cut off`;
   }
 }

@@ -9,19 +9,27 @@ export interface AuditOpener {
 
 /**
  * Whether somebody may still write a chain: `closed` says the chain itself, `running` and `ended` the process that began
- * it. `unknown`: the record that names the process can't be read, so nothing is to be cut or removed at its end.
+ * it. `elsewhere`: that one was begun on another machine, of whose processes nobody here knows. `unknown`: the record that
+ * names the process can't be read. Of these two nothing is to be cut or removed at the end.
  */
-export type WriterState = 'closed' | 'running' | 'ended' | 'unknown';
+export type WriterState =
+  | { readonly state: 'closed' | 'running' | 'ended' | 'unknown' }
+  | { readonly state: 'elsewhere'; readonly host: string };
 
 /**
  * @param anchor the newest of the writer: it names the process where the chain's beginning was pruned
- * @param isRunning whether a process may still be there
+ * @param host the machine that this is
+ * @param isRunning whether a process of this machine may still be there
  */
 export async function writerState(
   logs: AuditLogs,
   writer: string,
   anchor: AuditAnchor | undefined,
-  { key, isRunning }: { readonly key: Uint8Array; isRunning(opener: AuditOpener): boolean },
+  {
+    key,
+    host,
+    isRunning,
+  }: { readonly key: Uint8Array; readonly host: string; isRunning(opener: AuditOpener): boolean },
 ): Promise<WriterState> {
   let opener = anchor && isSigned(anchor, key) ? anchor.opened : undefined;
   let isClosed = false;
@@ -34,9 +42,10 @@ export async function writerState(
     // What follows is unknown, a record of its end among it.
     isClosed = false;
   }
-  if (isClosed) return 'closed';
-  if (opener === undefined) return 'unknown';
-  return isRunning(opener) ? 'running' : 'ended';
+  if (isClosed) return { state: 'closed' };
+  if (opener === undefined) return { state: 'unknown' };
+  if (opener.host !== host) return { state: 'elsewhere', host: opener.host };
+  return { state: isRunning(opener) ? 'running' : 'ended' };
 }
 
 /** Who began the chain, where a record says so in the right shape: files are edited. */
