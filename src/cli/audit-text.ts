@@ -37,6 +37,10 @@ export function auditShown(row: AuditRow): string {
     ),
     ['asked', call.asked && askedText(call.asked)],
     ...(row.questions ?? []).map((question) => ['question', questionText(question)] as const),
+    [
+      'questions',
+      row.moreQuestions === undefined ? undefined : `and ${row.moreQuestions} more, which 'audit export' has`,
+    ],
     ['outcome', outcomeText(end)],
     ['answered', end?.answeredBy && `by call ${end.answeredBy.callId} of ${time(end.answeredBy.at)}, not run again`],
     ['took', end && `${end.ms} ms, ${end.attempts} ${end.attempts === 1 ? 'attempt' : 'attempts'}`],

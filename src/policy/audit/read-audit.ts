@@ -3,6 +3,9 @@ import type { AuditLogs } from './audit-logs.ts';
 import type { AuditedCall, AuditedEnd, AuditedQuestion, AuditRecord } from './audit-record.ts';
 import { isShowable } from './is-showable.ts';
 
+/** Most questions told of one call: what a server asks without end is not to fill memory. Every one has its record. */
+const MOST_QUESTIONS = 100;
+
 /** One call, put together from its records. */
 export interface AuditRow {
   readonly writer: string;
@@ -13,8 +16,10 @@ export interface AuditRow {
   readonly call: AuditedCall;
   /** Absent: it runs, or its writer was killed before it was known how it ended. */
   readonly end?: AuditedEnd;
-  /** What its server asked in the middle of it, in the order of the answers; absent when it asked nothing. */
+  /** What its server asked in the middle of it, in the order of the answers, the first 100; absent when it asked nothing. */
   readonly questions?: readonly AuditedQuestion[];
+  /** How many more it asked; absent when that is all. */
+  readonly moreQuestions?: number;
 }
 
 export interface AuditFilter {
@@ -42,7 +47,7 @@ export async function* readAudit(
   for (const writer of await logs.writers()) {
     const open = new Map<number, AuditRow>();
     const rows: AuditRow[] = [];
-    const questions = new Map<string, AuditedQuestion[]>();
+    const questions = new Map<string, { readonly first: AuditedQuestion[]; more: number }>();
     const keep = (row: AuditRow) => {
       if (matches(row, filter)) rows.push(row);
     };
@@ -54,7 +59,10 @@ export async function* readAudit(
         }
         if (record.type === 'question') {
           const key = callKey(record.question);
-          questions.set(key, [...(questions.get(key) ?? []), record.question]);
+          const asked = questions.get(key) ?? { first: [], more: 0 };
+          questions.set(key, asked);
+          if (asked.first.length < MOST_QUESTIONS) asked.first.push(record.question);
+          else asked.more += 1;
           continue;
         }
         const row = rowOf(record);
@@ -72,7 +80,7 @@ export async function* readAudit(
     for (const row of open.values()) keep(row);
     for (const row of rows.sort((a, b) => a.seq - b.seq)) {
       const asked = questions.get(callKey(row.call));
-      yield asked ? { ...row, questions: asked } : row;
+      yield asked ? { ...row, questions: asked.first, ...(asked.more > 0 && { moreQuestions: asked.more }) } : row;
     }
   }
 }

@@ -211,4 +211,27 @@ describe('reading an audit', () => {
     expect(await rows({ until: 1 })).toEqual([]);
     expect(await rows({ since: 1, outcome: 'ok' })).toEqual(['1 ok', '2 ok']);
   });
+
+  test('of a call that is asked without end the first questions are told, and how many more there are', async () => {
+    const audit = place.recorder('w');
+    const request = { method: 'elicitation/create' };
+    for (const [callId, times] of [
+      ['1', 350],
+      ['2', 100],
+    ] as const) {
+      for (let nth = 0; nth < times; nth += 1) {
+        audit.question({ callId, conversation: 'c1', server: 'docs', tool: 't', request, answer: { nth }, ms: 1 });
+      }
+      audit.outcome(outcomeRecord(callId));
+    }
+    await audit.close();
+    const rows: (readonly [string, number | undefined, number | undefined, unknown])[] = [];
+    for await (const { call, questions, moreQuestions } of readAudit(place.logs)) {
+      rows.push([call.id, questions?.length, moreQuestions, questions?.[99]?.answer]);
+    }
+    expect(rows).toEqual([
+      ['1', 100, 250, { nth: 99 }],
+      ['2', 100, undefined, { nth: 99 }],
+    ]);
+  });
 });

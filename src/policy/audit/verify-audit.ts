@@ -59,7 +59,11 @@ export async function verifyAudit(options: VerifyOptions): Promise<AuditVerifica
   const writers: VerifiedWriter[] = [];
   const there = await options.logs.writers();
   const heads = new Map<string, AuditHead[]>();
-  for (const head of options.heads ?? []) heads.set(head.writer, [...(heads.get(head.writer) ?? []), head]);
+  for (const head of options.heads ?? []) {
+    const kept = heads.get(head.writer);
+    if (kept) kept.push(head);
+    else heads.set(head.writer, [head]);
+  }
   for (const writer of [...new Set([...there, ...anchors.keys(), ...heads.keys()])].sort()) {
     const kept = heads.get(writer) ?? [];
     const anchor = anchors.get(writer);
