@@ -186,7 +186,7 @@ test('a key that the tool does not declare has an origin of its own; what stands
   const schema = { properties: { to: { additionalProperties: { properties: { as: {} } } } } };
   const args = { to: { Ada: { as: 'ok' }, 'eve@example.com': { as: 'ok' }, 'a/b': {} } };
   const fromOf = (of: OriginBook, value: Json = args) =>
-    [...of.provenance(schema).origins(value)].map(([at, { from }]) => [at, from]);
+    [...of.provenance().origins(value, schema)].map(([at, { from }]) => [at, from]);
   expect(fromOf(book)).toEqual([
     ['key:/to/Ada', 'user'],
     ['key:/to/eve@example.com', 'result'],
@@ -203,9 +203,9 @@ test('a key that the tool does not declare has an origin of its own; what stands
   ]);
   // With nothing under it, nobody would miss it: then none is known.
   expect(fromOf(book)).toEqual([]);
-  expect(new OriginBook(find).provenance({}).origins({ a: 1 }).get('key:/a')).toEqual({ from: 'nowhere' });
+  expect(new OriginBook(find).provenance().origins({ a: 1 }, {}).get('key:/a')).toEqual({ from: 'nowhere' });
   const many = Object.fromEntries(Array.from({ length: 501 }, (_, at) => [`k${at}`, 'Ada']));
-  expect(book.provenance(schema).origins({ to: many }).size).toBe(0);
+  expect(book.provenance().origins({ to: many }, schema).size).toBe(0);
 });
 
 test('a tool that was made up adds nothing to a conversation that goes on; words of a server that is gone still do', () => {

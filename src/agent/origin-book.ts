@@ -161,15 +161,11 @@ export class OriginBook {
     this.#addResult(callId, name, [message, ...(partial ? [parsed(partial.text)] : [])], tool);
   }
 
-  /**
-   * As things stand now: what comes later doesn't change it.
-   *
-   * @param schema of the arguments: keys that it doesn't declare are looked for as well; without one, none are
-   */
-  provenance(schema?: Json): Provenance {
+  /** As things stand now: what comes later doesn't change it. */
+  provenance(): Provenance {
     const texts = [...this.#texts].sort((a, b) => rankOf(a) - rankOf(b));
     const isWhole = this.#isWhole;
-    return { labels: new Set(this.#labels), origins: (args) => originsOf(args, schema, texts, isWhole) };
+    return { labels: new Set(this.#labels), origins: (args, schema) => originsOf(args, schema, texts, isWhole) };
   }
 
   /** In the middle of a conversation: notes of the harness, which may name what servers have, and the caller's own words. */
@@ -229,7 +225,7 @@ export function tracingDispatcher(inner: Dispatcher, book: OriginBook): Dispatch
   return {
     async call(request) {
       const tool = book.toolOf(request.name);
-      const outcome = await inner.call({ ...request, provenance: book.provenance(tool?.inputSchema) });
+      const outcome = await inner.call({ ...request, provenance: book.provenance() });
       book.addOutcome(request.ctx.callId, request.name, outcome, tool);
       return outcome;
     },

@@ -18,9 +18,11 @@ export interface Provenance {
    * By JSON Pointer (RFC 6901) of each leaf; a key that the tool's schema doesn't declare is `key:` and the pointer of what
    * stands under it. A leaf that couldn't be looked up, or stands under a key that couldn't, is left out: rules take it as
    * unknown.
-   * Asked again whenever somebody changed the arguments.
+   * Asked again whenever somebody changed the arguments, and for the call of a preview of its own.
+   *
+   * @param schema of the arguments of the tool that gets them; without one, no key is looked up
    */
-  origins(args: Json): ReadonlyMap<string, Origin>;
+  origins(args: Json, schema?: Json): ReadonlyMap<string, Origin>;
   /** Such as `untrusted-content`, and `server:KEY` for each server whose results have entered. */
   readonly labels: ReadonlySet<string>;
 }

@@ -1,4 +1,4 @@
-import type { AskReply, Decision, Json, Origin, Reason } from '../contracts/index.ts';
+import type { AskReply, Decision, Json, Origin, Reason, ToolDefinition } from '../contracts/index.ts';
 import { boundDigest, type FixedArguments, fixArguments } from './arguments.ts';
 import { ask } from './ask.ts';
 import type { Call, Ended, Path, Permitted, Prepared, ToolPreview } from './call-path.ts';
@@ -108,7 +108,7 @@ function note(call: Call, { tool, args: proposed }: Prepared, args: FixedArgumen
   if (args.digest === proposed.digest) delete call.notes.proposed;
   else call.notes.proposed = proposed.value();
   if (tool.narrows && args.behind) call.notes.behind = { ref: tool.narrows.of.ref, args: args.behind.value() };
-  const origins = originsOf(call, args);
+  const origins = originsOf(call, tool, args);
   if (origins) call.notes.origins = origins;
   else delete call.notes.origins;
   if (facts.state === 'known') call.notes.facts = facts.value;
@@ -116,9 +116,13 @@ function note(call: Call, { tool, args: proposed }: Prepared, args: FixedArgumen
 }
 
 /** Who keeps the conversation is foreign code too: what it can't say isn't known. */
-function originsOf({ request }: Call, args: FixedArguments): ReadonlyMap<string, Origin> | undefined {
+function originsOf(
+  { request }: Call,
+  { inputSchema }: ToolDefinition,
+  args: FixedArguments,
+): ReadonlyMap<string, Origin> | undefined {
   try {
-    return request.provenance?.origins(args.value());
+    return request.provenance?.origins(args.value(), inputSchema);
   } catch {
     return undefined;
   }

@@ -65,6 +65,33 @@ test('origins that cannot be had are not known, and the call goes on under the r
   expect(recorder.intents[0]).not.toHaveProperty('origins');
 });
 
+test('a preview by another tool is told by the schema of that tool, the call by that of its own', async () => {
+  const asked: [Json, Json | undefined][] = [];
+  const told: Provenance = {
+    origins(args, schema) {
+      asked.push([args, schema]);
+      return new Map();
+    },
+    labels: new Set(),
+  };
+  const own = { type: 'object', properties: { id: { type: 'string' } } };
+  const peek = { type: 'object', properties: { order: { type: 'string' } } };
+  const tools = [
+    definition('refund', {
+      inputSchema: own,
+      preview: { kind: 'tool', tool: 'peek', arguments: { order: '/id' }, by: 'server' },
+    }),
+    definition('peek', { inputSchema: peek, effect: 'read' }),
+  ];
+  const policy = policyOf((_who, tool, { facts }) =>
+    tool.ref.tool === 'refund' && facts === undefined ? { ...decision('deny'), needs: ['facts'] } : decision('allow'),
+  );
+  const source = fakeSource({ refund: () => ok('refunded'), peek: () => ok('{"amount":5}') });
+  await bench(tools, source, { policy }).call('refund', { id: 'O-1' }, { provenance: told });
+  const schemaOf = (args: object) => asked.find(([each]) => JSON.stringify(each) === JSON.stringify(args))?.[1];
+  expect([schemaOf({ id: 'O-1' }), schemaOf({ order: 'O-1' })]).toEqual([own, peek]);
+});
+
 test('a refusal for want of facts has them fetched first, and holds where there are none', async () => {
   const policy = policyOf((_who, _tool, { facts }) => {
     if (facts === undefined) return { ...decision('deny'), needs: ['facts'] };
