@@ -159,6 +159,32 @@ describe('who, labels, origins and time', () => {
   });
 });
 
+describe('an origin that is not known', () => {
+  const when = { 'origin:/to': 'user' };
+  const rows: readonly [what: string, origins: PolicyCall['origins'], args: Json][] = [
+    ['nothing is known of any argument', undefined, { to: 'eve' }],
+    ['the argument could not be looked up', new Map([['/cc', { from: 'user' }]]), { to: 'eve' }],
+    ['whoever keeps the conversation said null', new Map([['/to', null as never]]), { to: 'eve' }],
+    ['the argument itself is null', new Map(), { to: null }],
+    ['one part of the argument could not be looked up', new Map([['/to/0', { from: 'user' }]]), { to: ['ada', 'eve'] }],
+    ['a key of the argument could not be looked up', new Map([['key:/to/a', null as never]]), { to: { a: 'b' } }],
+    ['the argument is not there', new Map(), {}],
+  ];
+  test.each(rows)('lets no allow rule hold, and every ask and deny rule: %s', async (_, origins, args) => {
+    const call = { args, labels: new Set<string>(), ...(origins && { origins }) };
+    const effect = async (rules: Parameters<typeof layer>[0]) =>
+      (await compilePolicy([layer(rules)], { mode: 'dontAsk' }).policy.decide(who, TOOL, call)).effect;
+    const conditional = { tool: RULE, when };
+    const negated = { tool: RULE, when: { not: when } };
+    for (const rule of [conditional, negated]) {
+      expect(await effect({ allow: [rule] })).toBe('deny');
+      expect(await effect({ allow: [RULE], deny: [rule] })).toBe('deny');
+      const asks = compilePolicy([layer({ allow: [RULE], ask: [rule] })]).policy;
+      expect((await asks.decide(who, TOOL, call)).effect).toBe('ask');
+    }
+  });
+});
+
 describe('what is said', () => {
   const call = { args: {}, labels: new Set<string>() };
 
