@@ -21,9 +21,7 @@ function whyLeft(writer: WriterState): string | null {
         `as it is. Run 'bridle audit verify --repair' there. If there is no such machine any more: ${BY_HAND}`
       );
     case 'unknown':
-      return (
-        "the record of the process that began it can't be read, so that one may still run; left as it is. " + BY_HAND
-      );
+      return `the record of the process that began it can't be read, so that one may still run; left as it is. ${BY_HAND}`;
   }
 }
 
