@@ -58,6 +58,8 @@ export {
   UNTRUSTED_CONTENT_NOTICE,
   type UnsureAnswer,
   type UnsureCall,
+  type ToolSearch,
+  type ToolSearchOptions,
 } from './agent/index.ts';
 export {
   type CatalogHandle,

@@ -30,6 +30,7 @@ import type { SiblingAct, SiblingRules } from './siblings.ts';
 import type { OutputOptions } from './structured-output.ts';
 import type { Subagent, SubagentTrace } from './subagents/subagent.ts';
 import type { NoteRole } from './system-note.ts';
+import type { ToolSearch } from './tool-search.ts';
 
 /** Where a run is written down as it happens: a `Trace` is one. */
 export interface RunJournal extends Recorder {
@@ -140,6 +141,11 @@ export interface AgentOptions {
    * turns: `{first: {type: 'tool', name: 'get_order'}}`. A model that takes no forced call is asked for it in words.
    */
   readonly toolChoice?: TurnToolChoice | ToolChoicePlan;
+  /**
+   * Tools that are deferred: their definitions are before the model only once a search has found them. Default `client`:
+   * those that are marked `deferLoading`, which the agent offers a tool to search for.
+   */
+  readonly toolSearch?: ToolSearch;
   /** How many calls a reply had better have: words in the system prompt, or `off`. Default: nothing is said. */
   readonly parallelWish?: ParallelWish;
   /** Offers the model a tool `ask_user`, so that a question ends a run as `asked`. Default false. */

@@ -1,13 +1,14 @@
 import type { Asker, Decision, Policy, Reason, ToolDefinition } from '../contracts/index.ts';
 import { refuseAsker } from '../dispatch/index.ts';
 import { compilePolicy } from '../policy/index.ts';
-import { BridleError } from '../tools/index.ts';
+import { BridleError, isSearchTool } from '../tools/index.ts';
 import type { AgentOptions } from './agent-options.ts';
 import { isStartTool } from './subagents/start-tool.ts';
 
 /**
  * The policy of an agent: the one given, or one compiled from `permissions` and `mode`. Reading on in a result that
- * this conversation already has, and starting an agent that this one was given, need nobody's word, unless a rule says so.
+ * this conversation already has, searching for the agent's own tools, and starting an agent that this one was given, need
+ * nobody's word, unless a rule says so.
  *
  * @param reader the tool that reads on
  * @throws BridleError `permissions_invalid`: in code, a rule that can't be read is a mistake to be seen at once
@@ -30,6 +31,9 @@ function allowingOwn(policy: Policy, reader: ToolDefinition): Policy {
   const whyOf = (tool: ToolDefinition): Reason | undefined => {
     if (tool === reader) {
       return { room: 'agent', code: 'own_result', text: 'It only reads on in a result of this conversation.' };
+    }
+    if (isSearchTool(tool)) {
+      return { room: 'agent', code: 'own_search', text: 'It only finds tools that may be seen here anyway.' };
     }
     if (!isStartTool(tool)) return undefined;
     const text = "It starts an agent that this one was given; each of that agent's own calls is decided on.";

@@ -8,6 +8,7 @@ import { answeredByTool } from './answer-tools.ts';
 import { askedOf } from './ask-user.ts';
 import type { TriedCall } from './events.ts';
 import { finish, leave, type Next, still } from './finish.ts';
+import { foundBy, leavesOutDeferred } from './found-tools.ts';
 import { reached } from './limits.ts';
 import { invalidInput, type PendingCall } from './reply.ts';
 import { request } from './request.ts';
@@ -117,7 +118,9 @@ export function onOutcome(state: LoopState, event: Extract<LoopEvent, { readonly
   if (call === undefined) return still(state);
   const { outcome } = event;
   const told = summary(outcome);
-  let now = answered(state, call, outcomeToToolResult(call.id, outcome), told);
+  const search = foundBy(state, call, outcome);
+  let now = answered(state, call, search?.result ?? outcomeToToolResult(call.id, outcome), told);
+  if (search !== null && leavesOutDeferred(state.config)) now = { ...now, found: [...now.found, ...search.names] };
   now = { ...now, running: now.running.filter((each) => each.id !== call.id) };
   if ('run' in outcome && outcome.run) {
     const { usage, parked } = outcome.run;

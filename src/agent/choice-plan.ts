@@ -77,6 +77,14 @@ function isForced(choice: ToolChoice): boolean {
   return choice.type === 'any' || choice.type === 'tool';
 }
 
+/** The tools that a wish names. */
+export function namedIn(wish: TurnToolChoice | ToolChoicePlan | undefined): readonly string[] {
+  if (typeof wish !== 'object' || wish === null) return [];
+  const { first, after, last } = choicesOf(wish);
+  const all: readonly (ToolChoice | undefined)[] = [...first, after, last];
+  return all.flatMap((choice) => (choice?.type === 'tool' ? [choice.name] : []));
+}
+
 /**
  * @param turns most replies of the run
  * @throws BridleError `tool_choice_invalid`, `tool_choice_unknown`, `tool_choice_never_ends`

@@ -5,9 +5,10 @@
 import type { Json } from '../contracts/index.ts';
 import { harnessNote, printable } from '../tools/index.ts';
 import { contentBlocks, isBlock, isObject } from './blocks.ts';
+import { leavesOutDeferred, referencedIn, referencedNow } from './found-tools.ts';
 import type { PendingCall } from './reply.ts';
+import { sentMessages } from './sent-messages.ts';
 import type { LoopState } from './state.ts';
-import type { Transcript } from './transcript.ts';
 
 /** Loads the deferred tools among those that a reply calls, where no search has loaded them. */
 export function loadCalled(state: LoopState, calls: readonly PendingCall[]): LoopState {
@@ -16,17 +17,35 @@ export function loadCalled(state: LoopState, calls: readonly PendingCall[]): Loo
     deferred === true && called.has(name) && ![...state.loaded, ...state.loading].includes(name) ? [name] : [],
   );
   if (names.length === 0) return state;
-  const found = referenced(state.transcript);
+  // Where they are left out of requests, a reference alone doesn't load them.
+  const found = leavesOutDeferred(state.config) ? NONE : referencedNow(state);
   const fresh = names.filter((name) => !found.has(name));
   if (fresh.length === 0) return state;
   return { ...state, loading: [...state.loading, ...fresh], notes: [...state.notes, loadedNote(fresh)] };
 }
 
-/** The entry of a tool that was loaded: as it is, but no longer deferred. */
-export function loadedEntry(entry: Json): Json {
-  if (!isObject(entry)) return entry;
-  const { defer_loading: _, ...rest } = entry;
-  return rest;
+const NONE: ReadonlySet<string> = new Set();
+
+/**
+ * A run before its first request, with the deferred tools loaded that its conversation found or called in runs before,
+ * as far as that is still sent: what the model has cached of them stays cached.
+ */
+export function withEarlierTools(state: LoopState): LoopState {
+  const deferred = new Set(state.tools.flatMap((tool) => (tool.deferred === true ? [tool.name] : [])));
+  if (deferred.size === 0) return state;
+  const sent = sentMessages(state);
+  const called = calledIn(sent).filter((name) => deferred.has(name));
+  const referenced = referencedIn(sent);
+  if (leavesOutDeferred(state.config)) return { ...state, found: [...state.found, ...referenced, ...called] };
+  const loaded = [...new Set(called)].filter((name) => !referenced.has(name));
+  return loaded.length === 0 ? state : { ...state, loaded: [...state.loaded, ...loaded] };
+}
+
+function calledIn(messages: readonly Json[]): readonly string[] {
+  const blocks = messages.flatMap((message) => (isObject(message) ? contentBlocks(message.content) : []));
+  return blocks.flatMap((block) =>
+    isBlock(block, 'tool_use') && isObject(block) && block.toolset_name === undefined ? [String(block.name)] : [],
+  );
 }
 
 function loadedNote(names: readonly string[]): string {
@@ -34,25 +53,4 @@ function loadedNote(names: readonly string[]): string {
   return harnessNote(
     `you called ${named} without having searched for it. It was dealt with as any call; its definition is loaded now, so go by that.`,
   );
-}
-
-/** Names that search results refer to, the provider's and a client's; what they name is loaded by that. */
-function referenced(transcript: Transcript): ReadonlySet<string> {
-  const messages = transcript.state === 'open' ? [...transcript.messages, transcript.reply] : transcript.messages;
-  const names = new Set<string>();
-  for (const block of messages.flatMap((message) => (isObject(message) ? contentBlocks(message.content) : []))) {
-    for (const reference of referencesIn(block)) {
-      if (isObject(reference) && typeof reference.tool_name === 'string') names.add(reference.tool_name);
-    }
-  }
-  return names;
-}
-
-function referencesIn(block: Json): readonly Json[] {
-  if (!isObject(block)) return [];
-  const { type, content } = block;
-  if (type === 'tool_result' && Array.isArray(content))
-    return content.filter((part) => isBlock(part, 'tool_reference'));
-  const found = type === 'tool_search_tool_result' && isObject(content) ? content.tool_references : [];
-  return Array.isArray(found) ? found : [];
 }

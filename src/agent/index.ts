@@ -32,4 +32,5 @@ export type { SiblingAct, SiblingRules } from './siblings.ts';
 export type { OutputAttempt, OutputOptions, RunOutput } from './structured-output.ts';
 export type { Subagent, SubagentStart, SubagentTrace } from './subagents/subagent.ts';
 export type { NoteRole } from './system-note.ts';
+export type { ToolSearch, ToolSearchOptions } from './tool-search.ts';
 export { UNTRUSTED_CONTENT_NOTICE } from './system-prompt.ts';

@@ -4,6 +4,7 @@ import type { AgentOptions, RunOptions } from './agent-options.ts';
 import { ASK_USER } from './ask-user.ts';
 import { planChoice, whyNotForced } from './choice-plan.ts';
 import { loopContext } from './context.ts';
+import type { LoopSearch } from './found-tools.ts';
 import { effectiveLimits } from './limits.ts';
 import { parallelWords } from './parallel-wish.ts';
 import { siblingRules } from './siblings.ts';
@@ -18,6 +19,7 @@ export function loopConfig(
   runOptions: RunOptions,
   model: Model,
   tools: readonly LoopTool[],
+  search?: LoopSearch,
 ): LoopConfig {
   const notice = options.untrustedContentNotice ?? UNTRUSTED_CONTENT_NOTICE;
   const mostOut = modelFacts(model.id)?.maxOutput ?? Number.POSITIVE_INFINITY;
@@ -52,6 +54,7 @@ export function loopConfig(
     ...(options.answer !== undefined && { answer: { ...options.answer } }),
     ...(choice.plan !== undefined && { choice: choice.plan }),
     ...(choice.notices.length > 0 && { notices: choice.notices }),
+    ...(search !== undefined && { search }),
     ...(options.askUser === true && { askTool: ASK_USER }),
   };
 }

@@ -11,6 +11,7 @@ import type {
 } from '../contracts/index.ts';
 import {
   isHarnessNote,
+  isSearchTool,
   keyAt,
   type Leaf,
   leavesOf,
@@ -187,6 +188,8 @@ export class OriginBook {
       return;
     }
     const tool = before ?? this.toolOf(name);
+    // It names tools of this agent, and says nothing else.
+    if (tool && isSearchTool(tool)) return;
     if (tool && isStartTool(tool)) {
       // What the other agent has read speaks through its answer. Where that isn't known any more, it may be anything.
       for (const label of this.#startedRuns.get(callId) ?? UNKNOWN_RUN) this.#labels.add(label);

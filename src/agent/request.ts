@@ -6,6 +6,8 @@ import { choicePart, withInstruction } from './request-choice.ts';
 import { containerPart } from './request-container.ts';
 import { outputPart } from './request-output.ts';
 import { contextPart } from './request-context.ts';
+import { leavesOutDeferred, withLoaded } from './found-tools.ts';
+import { referencesPart } from './request-references.ts';
 import { requestSize } from './request-size.ts';
 import { toolsPart } from './request-tools.ts';
 import { sentMessages } from './sent-messages.ts';
@@ -19,7 +21,7 @@ import { addNote } from './transcript.ts';
 export type RequestPart = (state: LoopState, body: JsonObject) => JsonObject;
 
 /** In this order; a later one sees what the earlier ones made. The choice is last: the others may forbid a forced call. */
-const PARTS: readonly RequestPart[] = [toolsPart, contextPart, containerPart, outputPart, choicePart];
+const PARTS: readonly RequestPart[] = [toolsPart, referencesPart, contextPart, containerPart, outputPart, choicePart];
 
 /** The next request, unless a limit forbids it. */
 export function request(state: LoopState, at: number): Next {
@@ -44,12 +46,15 @@ export function request(state: LoopState, at: number): Next {
 function withNews(state: LoopState): LoopState {
   const { transcript } = state;
   if (transcript.state !== 'ready' || transcript.unfinished.length > 0 || state.pauses > 0) return state;
+  const { config, loading, found } = state;
+  const tools = state.addedTools.length === 0 ? state.tools : [...state.tools, ...state.addedTools];
   return {
     ...state,
-    tools: state.addedTools.length === 0 ? state.tools : [...state.tools, ...state.addedTools],
-    transcript: state.notes.reduce((noted, note) => addNote(noted, note, state.config.noteRole), transcript),
-    loaded: state.loading.length === 0 ? state.loaded : [...state.loaded, ...state.loading],
+    tools: leavesOutDeferred(config) ? withLoaded(tools, [...loading, ...found]) : tools,
+    transcript: state.notes.reduce((noted, note) => addNote(noted, note, config.noteRole), transcript),
+    loaded: loading.length === 0 ? state.loaded : [...state.loaded, ...loading],
     loading: [],
+    found: [],
     addedTools: [],
     notes: [],
   };

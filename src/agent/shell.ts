@@ -180,7 +180,9 @@ export class Shell {
     const { loaded } = this.state;
     const next = this.stepped(event);
     this.state = next.state;
-    for (const name of next.state.loaded.slice(loaded.length)) this.options.emit({ type: 'loaded', name });
+    // Those of earlier runs were told of then.
+    if (event.type !== 'input')
+      for (const name of next.state.loaded.slice(loaded.length)) this.options.emit({ type: 'loaded', name });
     if (!wasCut && next.state.cut !== null) {
       const message = `The reply was cut at ${next.state.config.maxTokens} tokens and is asked for again with more room.`;
       this.options.emit({ type: 'limit', limit: 'max_tokens', message, retrying: true });

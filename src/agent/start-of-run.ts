@@ -13,17 +13,16 @@ import type {
 import { allRecorders, createDispatcher, type createResultStore } from '../dispatch/index.ts';
 import { providerUses } from '../policy/index.ts';
 import { BridleError, isBridleError } from '../tools/index.ts';
-import { checkInput, checkLimits, checkNames } from './agent-checks.ts';
+import { checkInput, checkLimits } from './agent-checks.ts';
 import type { AgentHooks } from './agent-hooks.ts';
 import type { AgentOptions, RunJournal, RunOptions } from './agent-options.ts';
 import { askerOf } from './agent-policy.ts';
-import { ASK_USER, askUserTool } from './ask-user.ts';
 import { callRecords } from './call-records.ts';
-import { checkToolChoice } from './choice-plan.ts';
+import { checkToolChoice, namedIn } from './choice-plan.ts';
 import type { RunEvent, RunResult } from './events.ts';
+import { referencedIn } from './found-tools.ts';
 import { effectiveLimits } from './limits.ts';
 import { loopConfig } from './loop-config.ts';
-import { cachedLoopTool } from './loop-tools.ts';
 import { OriginBook, tracingDispatcher } from './origin-book.ts';
 import type { ProviderTools } from './provider-tools.ts';
 import { readMessages } from './read-messages.ts';
@@ -31,12 +30,13 @@ import { readinessNews, type Told, visibleSources } from './readiness.ts';
 import { rememberEnd, runBegun } from './resume/journal-begin.ts';
 import { messagesBefore, openRun, outcomesOf } from './resume/open-run.ts';
 import { checkModel, type ResumeOptions } from './resume/resume-options.ts';
-import type { RunSegment } from './resume/run-segment.ts';
+import { type RunSegment, wasSearched } from './resume/run-segment.ts';
 import { keepCut, settleCalls, shaped } from './resume/settle-calls.ts';
 import { failedRun, type Run, startRun } from './run.ts';
+import { agentTools, type RunTools } from './run-tools.ts';
 import type { RunGoesOn } from './shell.ts';
 import { siblingRules } from './siblings.ts';
-import { initialState, type LoopState, type LoopTool } from './state.ts';
+import { initialState, type LoopState } from './state.ts';
 import { checkCitations, outputCheck } from './structured-output.ts';
 import { SharedBudget } from './subagents/shared-budget.ts';
 import type { Subagents } from './subagents/subagents.ts';
@@ -75,6 +75,7 @@ export interface RunStarter {
 /** What differs between a run that begins and one that goes on. */
 interface Launch {
   readonly state: LoopState;
+  readonly runTools: RunTools;
   readonly runOptions: Pick<RunOptions, 'signal' | 'onProgress' | 'trace' | 'output'>;
   readonly conversation: string;
   readonly before: readonly Json[];
@@ -93,31 +94,15 @@ const SETTLE_MS = 5_000;
  * What starts an agent's runs. Checks the agent's own options first.
  *
  * @throws BridleError `tool_name_taken`, `tool_choice_unknown`, `tool_choice_invalid`, `tool_choice_never_ends`,
- *   `siblings_invalid`
+ *   `siblings_invalid`, `tool_search_invalid`
  */
 export function runStarter(parts: AgentParts): RunStarter {
-  const { options, model, who, policy, catalog, hooks, reader, results, idempotency } = parts;
-  const provided = () => parts.provided?.list() ?? [];
-  const ours = [reader.tool.ref.name, ...(options.askUser === true ? [ASK_USER] : [])];
-  const reserved = [...ours, ...provided().map(({ name }) => name)];
-  checkNames(catalog.list(who), reserved);
-  const loopTool = cachedLoopTool();
-  const listed = (): LoopTool[] => [
-    ...provided(),
-    // One that comes later under a name of ours is left out: nobody is there any more to be told.
-    ...catalog
-      .list(who)
-      .filter(({ ref }) => !reserved.includes(ref.name))
-      .map(loopTool),
-    ...(options.askUser === true ? [askUserTool()] : []),
-  ];
+  const { options, model, who, policy, catalog, hooks, reader, idempotency } = parts;
+  const tools = agentTools(parts);
   siblingRules(options.siblings);
-  checkToolChoice(options.toolChoice, listed(), effectiveLimits(options.limits).turns);
-  /** Conversations in which a result was cut: only these need the tool that reads on. */
-  const cutIn = new Set<string>();
+  checkToolChoice(options.toolChoice, tools.listed(), effectiveLimits(options.limits).turns);
   /** By conversation, what its model knows of servers that weren't there. */
   const toldIn = new Map<string, Told>();
-  const toolsIn = (conversation: string) => [...listed(), ...(cutIn.has(conversation) ? [loopTool(reader.tool)] : [])];
   const newsOf = (conversation: string): string | null => {
     const sources = visibleSources(catalog.readiness(), policy, who);
     const { told, note } = readinessNews(toldIn.get(conversation) ?? new Map(), sources);
@@ -125,14 +110,6 @@ export function runStarter(parts: AgentParts): RunStarter {
     else toldIn.delete(conversation);
     return note;
   };
-  const noticing: typeof results = {
-    keep(owner, text) {
-      cutIn.add(owner.conversation);
-      return results.keep(owner, text);
-    },
-    read: (owner, handle) => results.read(owner, handle),
-  };
-  const find = (name: string) => catalog.find(name) ?? (name === reader.tool.ref.name ? reader : undefined);
   const asker = askerOf(options);
 
   const checkOpen = () => {
@@ -142,6 +119,7 @@ export function runStarter(parts: AgentParts): RunStarter {
 
   const launch = ({
     state,
+    runTools,
     runOptions,
     conversation,
     before,
@@ -160,13 +138,14 @@ export function runStarter(parts: AgentParts): RunStarter {
     tellList();
     const follower = recorder.run?.({ conversation, who, model: model.id, at: Date.now() });
     const known = new Set([...state.tools, ...state.addedTools, ...(goesOn?.tools ?? [])].map((tool) => tool.name));
-    const newBook = () => new OriginBook(find, reader.tool.ref.name, parts.subagents?.labelsIn(conversation));
+    const newBook = () => new OriginBook(tools.find, reader.tool.ref.name, parts.subagents?.labelsIn(conversation));
     const book = parts.book?.() ?? bookOf(newBook(), options.system, before, input);
     for (const { callId, name, outcome } of outcomes) book.addOutcome(callId, name, outcome);
     if (goesOn) for (const message of state.transcript.messages) book.addReply(message);
     const { limits, costOf } = state.config;
     const budget = new SharedBudget(limits, state.usage, costOf);
     const started = parts.subagents?.during({ conversation, book, budget });
+    const found = (name: string) => runTools.find(name, recorder);
     let tell: (event: RunEvent) => void = () => {};
     return startRun({
       state,
@@ -174,11 +153,11 @@ export function runStarter(parts: AgentParts): RunStarter {
       dispatcher: (watch: (asker: Asker) => Asker) =>
         tracingDispatcher(
           createDispatcher({
-            find: (name) => (started ? started.found(find(name)) : find(name)),
+            find: (name) => (started ? started.found(found(name)) : found(name)),
             policy,
             asker: watch(asker),
             recorder,
-            results: noticing,
+            results: tools.results,
             idempotency,
             ...(options.callLimits !== undefined && { limits: options.callLimits }),
           }),
@@ -199,7 +178,7 @@ export function runStarter(parts: AgentParts): RunStarter {
       input: hooks.answering(conversation, options.input),
       after(call, signal) {
         const record = records.take(call.callId);
-        return hooks.after({ ...call, conversation, tool: find(call.name)?.tool, record }, signal);
+        return hooks.after({ ...call, conversation, tool: found(call.name)?.tool, record }, signal);
       },
       settled: () => catalog.settle(SETTLE_MS),
       notes,
@@ -209,11 +188,11 @@ export function runStarter(parts: AgentParts): RunStarter {
       },
       news: () => {
         const note = newsOf(conversation);
-        const version = `${catalog.version} ${cutIn.has(conversation)}`;
+        const version = tools.versionIn(conversation);
         if (version === seen) return { tools: [], note };
         if (seen !== '') tellList();
         seen = version;
-        const fresh = toolsIn(conversation).filter((tool) => !known.has(tool.name));
+        const fresh = runTools.list().filter((tool) => !known.has(tool.name));
         for (const tool of fresh) known.add(tool.name);
         return { tools: fresh, note };
       },
@@ -258,12 +237,19 @@ export function runStarter(parts: AgentParts): RunStarter {
         checkInput(input, before);
         checkLimits({ ...options.limits, ...runOptions.limits }, model);
         if ((runOptions.output ?? options.output) !== undefined) checkCitations(input, before);
-        const tools = toolsIn(conversation);
-        const config = loopConfig(options, runOptions, model, tools);
-        checkToolChoice(runOptions.toolChoice ?? options.toolChoice, tools, config.limits.turns);
+        const choice = runOptions.toolChoice ?? options.toolChoice;
+        const runTools = tools.forRun({
+          conversation,
+          named: [...namedIn(choice), ...(options.answer?.tools ?? [])],
+          searched: referencedIn(before).size > 0,
+        });
+        const own = runTools.list();
+        const config = loopConfig(options, runOptions, model, own, runTools.search);
+        checkToolChoice(choice, own, config.limits.turns);
         const trace = runOptions.trace ?? options.trace;
         return launch({
           state: initialState(config, transcript),
+          runTools,
           runOptions,
           conversation,
           before,
@@ -284,8 +270,13 @@ export function runStarter(parts: AgentParts): RunStarter {
       const outcomes = [...outcomesOf(segment)];
       const owner = { who, conversation };
       const maxChars = options.callLimits?.maxResultChars;
-      keepCut(outcomes, (text) => noticing.keep(owner, text));
-      const live = loopConfig(options, {}, model, toolsIn(conversation));
+      keepCut(outcomes, (text) => tools.results.keep(owner, text));
+      const runTools = tools.forRun({
+        conversation,
+        named: [...namedIn(options.toolChoice), ...(options.answer?.tools ?? [])],
+        searched: wasSearched(segment) || referencedIn(before).size > 0,
+      });
+      const live = loopConfig(options, {}, model, runTools.list(), runTools.search);
       const run = openRun(segment, before, live);
       const signal = resumeOptions.signal ?? NEVER;
       const hooked = await hooks.submit(conversation, [], true, signal);
@@ -294,7 +285,7 @@ export function runStarter(parts: AgentParts): RunStarter {
         conversation,
         records: segment.records,
         recorder: allRecorders(options.recorder, journal),
-        shape: (outcome) => shaped(outcome, maxChars, (text) => noticing.keep(owner, text)),
+        shape: (outcome) => shaped(outcome, maxChars, (text) => tools.results.keep(owner, text)),
         unsure: resumeOptions.unsure,
         signal,
       });
@@ -302,6 +293,7 @@ export function runStarter(parts: AgentParts): RunStarter {
       const notes = [...(run.note === null ? [] : [run.note]), ...(hooked.kind === 'sent' ? hooked.notes : [])];
       return launch({
         state: run.state,
+        runTools,
         runOptions: { ...resumeOptions, trace: journal },
         conversation,
         before,
@@ -310,7 +302,7 @@ export function runStarter(parts: AgentParts): RunStarter {
         notes: [],
         goesOn: {
           notes: [...notes, ...noteOfNews(conversation)],
-          tools: toolsIn(conversation).filter(({ name }) => !there.has(name)),
+          tools: runTools.list().filter(({ name }) => !there.has(name)),
           resumed: {
             type: 'resume',
             idleMs: Math.max(0, Date.now() - segment.lastAt),

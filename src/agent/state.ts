@@ -4,6 +4,7 @@ import type { ChoicePlan } from './choice-plan.ts';
 import type { Container } from './container.ts';
 import type { LoopContext } from './context.ts';
 import type { RunEnd, RunUsage, TriedCall } from './events.ts';
+import type { LoopSearch } from './found-tools.ts';
 import type { EffectiveLimits } from './limits.ts';
 import type { PendingCall } from './reply.ts';
 import type { RequestSize } from './request-size.ts';
@@ -45,6 +46,8 @@ export interface LoopConfig {
   readonly parallel: number;
   /** What becomes of the other calls of a reply when one goes wrong; absent: nothing. */
   readonly siblings?: SiblingRules;
+  /** How deferred tools are searched for; absent: by the provider, or not at all. */
+  readonly search?: LoopSearch;
   /** Name of the tool whose call is a question to the user, when there is one. */
   readonly askTool?: string;
   /** Tools whose call is the answer. */
@@ -87,6 +90,8 @@ export interface LoopState {
   readonly loaded: readonly string[];
   /** Those that join them with the next request that may change the tools. */
   readonly loading: readonly string[];
+  /** Tools that a search found, where they join the tools of requests with the next one that may change them. */
+  readonly found: readonly string[];
   /** Of the harness, for the model; said with the next request that can hold them. */
   readonly notes: readonly string[];
   /** Unix ms of the input; null before it. */
@@ -147,6 +152,7 @@ export function initialState(config: LoopConfig, transcript: ReadyTranscript = e
     addedTools: [],
     loaded: [],
     loading: [],
+    found: [],
     notes: [],
     startedAt: null,
     turns: 0,

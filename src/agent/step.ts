@@ -6,7 +6,7 @@ import type { Json, LoopEvent, Step } from '../contracts/index.ts';
 import { isObject, textOf } from './blocks.ts';
 import { beginCalls, onOutcome } from './calls.ts';
 import { containerAfter } from './container.ts';
-import { loadCalled } from './deferred-tools.ts';
+import { loadCalled, withEarlierTools } from './deferred-tools.ts';
 import { endingOf, finish, leave, type Next, still } from './finish.ts';
 import { reached } from './limits.ts';
 import { limitReached, request } from './request.ts';
@@ -68,7 +68,7 @@ function onInput(state: LoopState, event: Of<'input'>): Next {
     });
   }
   const notes = event.note === undefined ? state.notes : [...state.notes, event.note];
-  return request({ ...input.state, transcript, notes, startedAt: event.at }, event.at);
+  return request(withEarlierTools({ ...input.state, transcript, notes, startedAt: event.at }), event.at);
 }
 
 function onReply(state: LoopState, event: Of<'model'>): Next {

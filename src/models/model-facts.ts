@@ -26,6 +26,8 @@ export interface ModelFacts {
   readonly systemMessages?: boolean;
   /** False: its tools can't be called by code of the provider's container ("Programmatic tool calling", models). */
   readonly programmatic?: boolean;
+  /** False: takes no deferred tools and no `tool_reference` ("Tool search tool", model compatibility: Opus 4.1 and earlier don't). */
+  readonly toolReferences?: boolean;
 }
 
 /** Cache writes cost 1.25 (5 minutes) and 2 times (1 hour) the input price on every model. */
@@ -44,13 +46,13 @@ const FACTS: ReadonlyMap<string, ModelFacts> = new Map([
   ['claude-opus-4-7', { price: price(5, 25, 0.5), maxOutput: 128_000 }],
   ['claude-opus-4-6', { price: price(5, 25, 0.5), maxOutput: 128_000 }],
   ['claude-opus-4-5', { price: price(5, 25, 0.5), maxOutput: 64_000 }],
-  ['claude-opus-4-1', { price: price(15, 75, 1.5), maxOutput: 32_000 }],
-  ['claude-opus-4', { price: price(15, 75, 1.5), maxOutput: 32_000 }],
+  ['claude-opus-4-1', { price: price(15, 75, 1.5), maxOutput: 32_000, toolReferences: false }],
+  ['claude-opus-4', { price: price(15, 75, 1.5), maxOutput: 32_000, toolReferences: false }],
   ['claude-sonnet-5-5', { price: price(2, 10, 0.1), maxOutput: 128_000, systemMessages: true }],
   ['claude-sonnet-5', { price: price(2, 10, 0.2), maxOutput: 128_000 }],
   ['claude-sonnet-4-6', { price: price(3, 15, 0.3), maxOutput: 64_000 }],
   ['claude-sonnet-4-5', { price: price(3, 15, 0.3), maxOutput: 64_000 }],
-  ['claude-sonnet-4', { price: price(3, 15, 0.3), maxOutput: 64_000 }],
+  ['claude-sonnet-4', { price: price(3, 15, 0.3), maxOutput: 64_000, toolReferences: false }],
   [
     'claude-haiku-5-5',
     {
@@ -61,7 +63,7 @@ const FACTS: ReadonlyMap<string, ModelFacts> = new Map([
     },
   ],
   ['claude-haiku-4-5', { price: price(1, 5, 0.1), maxOutput: 64_000, programmatic: false }],
-  ['claude-3-5-haiku', { price: price(0.8, 4, 0.08), maxOutput: 8_192, programmatic: false }],
+  ['claude-3-5-haiku', { price: price(0.8, 4, 0.08), maxOutput: 8_192, programmatic: false, toolReferences: false }],
 ]);
 
 /**

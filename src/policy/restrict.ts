@@ -1,5 +1,5 @@
 import type { Decision, Policy, Reason, ToolDefinition } from '../contracts/index.ts';
-import { canonicalJson, sha256 } from '../tools/index.ts';
+import { canonicalJson, isSearchTool, sha256 } from '../tools/index.ts';
 import type { Rule, RuleKind } from './layer.ts';
 import { MCP_PREFIX, parseRule } from './parse-rule.ts';
 import { RuleSet, toolNames } from './rule-set.ts';
@@ -30,7 +30,8 @@ export function restrict(policy: Policy, patterns: readonly string[], except: re
     if (rule) return reason('restricted_except', `It is taken away by "${rule.text}".`);
     // Whoever names a view names what it lets through of the tool behind it, and not the tool.
     const { strict } = tool.behindView ? toolNames(tool.behindView) : names;
-    if (named.find(strict, inProcess).length > 0) return undefined;
+    // Searching among the tools that are left is none that has to be named.
+    if (isSearchTool(tool) || named.find(strict, inProcess).length > 0) return undefined;
     return reason('restricted', 'It is not among the tools named for this agent.');
   };
   const denied = (tool: ToolDefinition, before: () => Decision): Decision | undefined => {

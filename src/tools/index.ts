@@ -31,6 +31,7 @@ export { functionSource } from './function-source.ts';
 export { harnessNote, isHarnessNote, promptNote, wordsOfPromptNote } from './harness-note.ts';
 export { hostTool, isHostTool } from './host-tool.ts';
 export { nestsDeeper } from './json-depth.ts';
+export { isSearchEntry, isSearchTool, searchTool } from './search-tool.ts';
 export { isJsonObject, ownMember, pointerSegment, stringMember, toJson } from './json-object.ts';
 export { keyAt, type Leaf, leavesOf, resolvePointer } from './json-pointer.ts';
 export { isLoopback } from './loopback.ts';

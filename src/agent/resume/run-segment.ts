@@ -1,5 +1,6 @@
 import type { CallOutcomeRecord, IntentRecord, Json, LoopEvent, RunBegun, TraceEvent } from '../../contracts/index.ts';
 import { BridleError } from '../../tools/index.ts';
+import { isObject } from '../blocks.ts';
 
 /** What the records say of one call since it was last given out. */
 export interface CallRecords {
@@ -112,4 +113,9 @@ function isLoopEvent(event: TraceEvent): event is LoopEvent {
     default:
       return true;
   }
+}
+
+/** Whether the run searched for deferred tools. */
+export function wasSearched({ begun }: RunSegment): boolean {
+  return isObject(begun?.config) && isObject(begun.config.search);
 }

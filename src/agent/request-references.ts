@@ -1,0 +1,62 @@
+import type { Json, JsonObject } from '../contracts/index.ts';
+import { contentBlocks, isBlock, isObject } from './blocks.ts';
+import { GONE } from './found-tools.ts';
+import type { RequestPart } from './request.ts';
+
+/**
+ * References to tools, as this very request can hold them: the API refuses one to a tool that isn't there, and one is to
+ * name a deferred tool. A model that takes none is told the names, and finds the definitions among its tools.
+ */
+export const referencesPart: RequestPart = ({ config }, body) => {
+  const messages = Array.isArray(body.messages) ? body.messages : [];
+  if (!messages.some(hasReferences)) return body;
+  const tools = Array.isArray(body.tools) ? body.tools : [];
+  const deferred = tools.flatMap((tool) => (isObject(tool) && tool.defer_loading === true ? [tool.name ?? null] : []));
+  const inWords = config.search?.references === false;
+  const known = new Set<Json>(deferred);
+  const changed = messages.map((message) => {
+    if (!isObject(message) || !hasReferences(message)) return message;
+    const content = contentBlocks(message.content);
+    const now = content.map((block) => (inWords ? worded(block) : kept(block, known)));
+    return now.every((block, at) => block === content[at]) ? message : { ...message, content: now };
+  });
+  return { ...body, messages: changed };
+};
+
+function hasReferences(message: Json): boolean {
+  return isObject(message) && contentBlocks(message.content).some((block) => isFinding(block));
+}
+
+function isFinding(block: Json): block is JsonObject {
+  if (isBlock(block, 'tool_search_tool_result')) return true;
+  return isBlock(block, 'tool_result') && contentBlocks(block.content).some(isReference);
+}
+
+function isReference(block: Json): boolean {
+  return isBlock(block, 'tool_reference');
+}
+
+/** The same words whatever tools there are now: what the model has cached of them stays cached. */
+function worded(block: Json): Json {
+  if (!isFinding(block) || !isBlock(block, 'tool_result')) return block;
+  const names = contentBlocks(block.content).flatMap((part) =>
+    isBlock(part, 'tool_reference') && isObject(part) ? [String(part.tool_name)] : [],
+  );
+  return { ...block, content: `Found, and among your tools from here on: ${names.join(', ')}.` };
+}
+
+function kept(block: Json, known: ReadonlySet<Json>): Json {
+  if (!isFinding(block)) return block;
+  const { type, content } = block;
+  const isKnown = (part: Json) => isObject(part) && known.has(part.tool_name ?? null);
+  if (type === 'tool_result') {
+    const parts = contentBlocks(content);
+    const left = parts.filter((part) => !isReference(part) || isKnown(part));
+    if (left.length === parts.length) return block;
+    return { ...block, content: left.length === 0 ? GONE : [...left] };
+  }
+  const references = isObject(content) && Array.isArray(content.tool_references) ? content.tool_references : [];
+  const left = references.filter(isKnown);
+  if (!isObject(content) || left.length === references.length) return block;
+  return { ...block, content: { ...content, tool_references: left } };
+}

@@ -1,0 +1,109 @@
+import { recordList } from '../catalog/index.ts';
+import type { Found, Recorder, ToolDefinition } from '../contracts/index.ts';
+import type { createResultStore } from '../dispatch/index.ts';
+import { searchTool } from '../tools/index.ts';
+import { checkNames } from './agent-checks.ts';
+import { ASK_USER, askUserTool } from './ask-user.ts';
+import type { LoopSearch } from './found-tools.ts';
+import { cachedLoopTool } from './loop-tools.ts';
+import type { AgentParts } from './start-of-run.ts';
+import type { LoopTool } from './state.ts';
+import { planSearch, searchSettings, searchSource } from './tool-search.ts';
+
+/** Which tools an agent's runs have, and in which order. */
+export interface AgentTools {
+  /** All of them, whether a model is shown them at once or not. */
+  listed(): LoopTool[];
+  /** By wire name, regardless of who asks, and of what is there in a run only. */
+  find(name: string): Found | undefined;
+  forRun(run: RunOfTools): RunTools;
+  /** As the dispatcher's store, remembering in which conversations something was cut. */
+  readonly results: ReturnType<typeof createResultStore>;
+  /** Changes with the tools that a conversation has. */
+  versionIn(conversation: string): string;
+}
+
+interface RunOfTools {
+  readonly conversation: string;
+  /** Names that the run's own options speak of: the model is to know these. */
+  readonly named: readonly string[];
+  /** Whether a search was on in this conversation before. */
+  readonly searched: boolean;
+}
+
+/** The same of one run. */
+export interface RunTools {
+  /** In the order in which a request has them. What comes during the run joins at its end. */
+  list(): LoopTool[];
+  readonly search?: LoopSearch;
+  /** @param recorder is told that somebody searches */
+  find(name: string, recorder: Recorder): Found | undefined;
+}
+
+/**
+ * @throws BridleError `tool_name_taken`, `tool_search_invalid`
+ */
+export function agentTools(parts: Omit<AgentParts, 'isClosed'>): AgentTools {
+  const { options, model, who, policy, catalog, reader, results } = parts;
+  const provided = () => parts.provided?.list() ?? [];
+  const ours = [reader.tool.ref.name, ...(options.askUser === true ? [ASK_USER] : [])];
+  const reserved = [...ours, ...provided().map(({ name }) => name)];
+  checkNames(catalog.list(who), reserved);
+  const settings = searchSettings(options.toolSearch, model.id);
+  const searcher = searchTool((name) => reserved.includes(name) || catalog.find(name) !== undefined);
+  const searchName = searcher.ref.name;
+  const isOurs = (name: string) => name === searchName || reserved.includes(name);
+  const loopTool = cachedLoopTool();
+  // One that comes later under a name of ours is left out: nobody is there any more to be told.
+  const defined = () => catalog.list(who).filter(({ ref }) => !isOurs(ref.name));
+  const asked = () => (options.askUser === true ? [askUserTool()] : []);
+  /** Conversations in which a result was cut: only these need the tool that reads on. */
+  const cutIn = new Set<string>();
+  const inThis = (conversation: string) => (cutIn.has(conversation) ? [loopTool(reader.tool)] : []);
+  const find = (name: string): Found | undefined => {
+    if (name === reader.tool.ref.name) return catalog.find(name) ?? reader;
+    return name === searchName
+      ? { tool: searcher, source: searchSource(searcher, settings, () => []) }
+      : catalog.find(name);
+  };
+  return {
+    listed: () => [...provided(), ...defined().map(loopTool), ...asked()],
+    find,
+    forRun({ conversation, named, searched }) {
+      const bySomebodyElse = provided().some(({ name }) => name.startsWith('tool_search_tool_'));
+      const mode = bySomebodyElse ? 'off' : settings.mode;
+      const isSeen = policy.view(who, searcher).effect !== 'deny';
+      const now = defined().map((tool) => ({ tool, loop: loopTool(tool) }));
+      const plan = planSearch({ ...settings, mode }, now, isSeen ? { name: searchName } : undefined, {
+        never: new Set(named),
+        goesOn: searched,
+      });
+      const findable = (): ToolDefinition[] => defined().filter((tool, at) => plan.defers(tool, at));
+      const source = (recorder: Recorder) =>
+        searchSource(searcher, settings, () => {
+          const tools = findable();
+          recordList(recorder, { catalog, policy }, who, () => tools, 'search');
+          return tools;
+        });
+      return {
+        ...(plan.search && { search: plan.search }),
+        list: () => [
+          ...provided(),
+          ...(plan.search ? [loopTool(searcher)] : []),
+          ...defined().map((tool, at) => plan.fitted(loopTool(tool), tool, at)),
+          ...asked(),
+          ...inThis(conversation),
+        ],
+        find: (name, recorder) => (name === searchName ? { tool: searcher, source: source(recorder) } : find(name)),
+      };
+    },
+    results: {
+      keep(owner, text) {
+        cutIn.add(owner.conversation);
+        return results.keep(owner, text);
+      },
+      read: (owner, handle) => results.read(owner, handle),
+    },
+    versionIn: (conversation) => `${catalog.version} ${cutIn.has(conversation)}`,
+  };
+}
