@@ -1,14 +1,12 @@
 import type { Json } from '../contracts/index.ts';
+import { namesSecret } from '../tools/index.ts';
 
 /** What stands in a cassette where a secret stood. */
 const SCRUBBED = '<secret>';
 
-/** Names of members whose text is a secret, wherever they stand. */
-const SECRET_NAME =
-  /(token|secret|passw(or)?d|passphrase|credentials?|cookie|authorization|api[-_]?key|private[-_]?key)$/i;
 /** Keys that their issuers made recognisable, wherever they stand. */
 const KNOWN_SHAPE =
-  /\b(?:sk-[\w-]*|gh[opsur]_|github_pat_|glpat-|xox[abeprs]-|AKIA|AIza|ya29\.|eyJ[\w-]+\.)[\w./+=-]{8,}|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?-----END [A-Z ]*PRIVATE KEY-----/g;
+  /\b(?:sk-[\w-]*|gh[opsur]_|github_pat_|glpat-|xox[abeprs]-|AKIA|AIza|ya29\.|eyJ[\w-]{1,2000}\.)[\w./+=-]{8,}|-----BEGIN [A-Z ]*PRIVATE KEY-----(?:(?!-----BEGIN)[\s\S])*?-----END [A-Z ]*PRIVATE KEY-----/g;
 const CREDENTIAL = /\b(Bearer|Basic)\s+[\w./+=~-]{8,}/g;
 const URL_PASSWORD = /(:\/\/[^/@\s:"]*):[^/@\s"]+@/g;
 /** What is shorter is too common to be replaced wherever it stands. */
@@ -53,7 +51,7 @@ export function scrubber(secrets: readonly string[]): (value: Json) => Json {
     return Object.fromEntries(
       Object.entries(value).map(([key, inner]) => [
         scrubText(key),
-        typeof inner === 'string' && inner !== '' && SECRET_NAME.test(key) ? SCRUBBED : scrub(inner),
+        typeof inner === 'string' && inner !== '' && namesSecret(key, 'member') ? SCRUBBED : scrub(inner),
       ]),
     );
   };

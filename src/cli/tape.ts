@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { type CassettePlayer, type CassetteRecorder, playCassette, recordCassette } from '../cassette/index.ts';
 import type { Asker, Connection, Json, Model } from '../contracts/index.ts';
 import type { Project } from '../host/index.ts';
-import { BridleError } from '../tools/index.ts';
+import { BridleError, namesSecret } from '../tools/index.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
 import { stringOption } from './parse.ts';
 import type { ServerConnection } from './workspace-server.ts';
@@ -141,8 +141,6 @@ function homeOf({ env }: CommandIo): string {
   return env.HOME ?? homedir();
 }
 
-const SECRET_VARIABLE = /(TOKEN|SECRET|PASSW(OR)?D|PASSPHRASE|CREDENTIALS?|COOKIE|AUTH|KEY|PAT)$/i;
-
 /** What entries of servers give them to know, and variables that are named like secrets. */
 function secretsOf(project: Project, { env }: CommandIo): readonly string[] {
   const ofServers = project.servers.flatMap((server) =>
@@ -151,7 +149,7 @@ function secretsOf(project: Project, { env }: CommandIo): readonly string[] {
       : Object.values(server.env ?? {}),
   );
   const own = Object.entries(env).flatMap(([name, value]) =>
-    value !== undefined && SECRET_VARIABLE.test(name) ? [value] : [],
+    value !== undefined && namesSecret(name, 'setting') ? [value] : [],
   );
   return [...ofServers, ...own].filter((value) => !/^(true|false|yes|no|production|development|\/.*)$/i.test(value));
 }

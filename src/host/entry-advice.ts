@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path';
 import type { Json, JsonObject, Reason } from '../contracts/index.ts';
+import { namesSecret } from '../tools/index.ts';
 import { unpinnedPackage } from './package-pins.ts';
 import { hostReason } from './reason.ts';
 import type { ServerScope } from './server-places.ts';
@@ -11,14 +12,11 @@ export function isLoud({ code }: Reason): boolean {
   return LOUD.has(code);
 }
 
-/** Names of variables, headers and options that hold secrets. */
-const SECRET_NAME =
-  /(token|secret|passw(or)?d|passphrase|(^|[-_])(pwd|pat)$|(^|[-_])key$|api[-_]?key|credential|bearer|^(x-)?auth|authorization|cookie)/i;
 /** Keys that their issuers made recognisable. */
 const KEY_SHAPE =
-  /(^|[^A-Za-z0-9])(sk-|sk_live_|gh[opsur]_|github_pat_|glpat-|xox[abeprs]-|AKIA|AIza|ya29\.|npm_|hf_|eyJ[\w-]+\.)[\w./+=-]{8,}/;
+  /(^|[^A-Za-z0-9])(sk-|sk_live_|gh[opsur]_|github_pat_|glpat-|xox[abeprs]-|AKIA|AIza|ya29\.|npm_|hf_|eyJ[\w-]{1,2000}\.)[\w./+=-]{8,}/;
 const URL_PASSWORD = /:\/\/[^/@\s:]*:([^/@\s]+)@/;
-const URL_PARAMETER = /[?&;]([^=&;#\s]+)=([^&;#\s]+)/g;
+const URL_PARAMETER = /[?&;]([^=&;?#\s]+)=([^&;#\s]+)/g;
 const PLACEHOLDER =
   /^(<.*>|\[.*\]|\{\{?.*\}\}?|x{3,}|\*{3,}|\.{3}|(your|my|insert|enter|paste|replace|add|put)[-_ ].*|.*[-_ ]here|.*(change-?me|placeholder|redacted|to-?do|example).*)$/i;
 const PATH_PLACEHOLDER = /(^|[\\/])(absolute[\\/])?path[\\/]to[\\/]/i;
@@ -96,7 +94,7 @@ function* secretsOf(entry: JsonObject, args: readonly string[]): Generator<strin
   if (typeof entry.url === 'string' && hasUrlSecret(entry.url)) yield 'url';
   for (const [index, arg] of args.entries()) {
     const before = args[index - 1] ?? '';
-    const [, option = '', value = ''] = /^(-*[\w.-]+)[=:]\s*(.+)$/s.exec(arg) ?? [];
+    const [, option = '', value = ''] = /^([\w.-]+)[=:]\s*(.+)$/s.exec(arg) ?? [];
     const isValue = before.startsWith('-') && !before.includes('=') && !arg.startsWith('-');
     const named = (isValue && isSecret(before, arg)) || (value !== '' && isSecret(option, value));
     if (named || KEY_SHAPE.test(arg) || hasUrlSecret(arg)) yield `argument ${index + 1}`;
@@ -105,7 +103,8 @@ function* secretsOf(entry: JsonObject, args: readonly string[]): Generator<strin
 
 function isSecret(name: string, value: string): boolean {
   if (KEY_SHAPE.test(value) || hasUrlSecret(value)) return true;
-  if (!SECRET_NAME.test(name) || value.length < 6 || /\$\{|^\$/.test(value) || PLACEHOLDER.test(value)) return false;
+  if (!namesSecret(name, 'setting') || value.length < 6 || /\$\{|^\$/.test(value) || PLACEHOLDER.test(value))
+    return false;
   // Files and addresses of secrets are none, and neither are settings such as `true`.
   return !/^([.~]?\/|[A-Za-z]:[\\/]|https?:\/\/)/.test(value) && !/^(true|false|none|null|\d{1,5})$/i.test(value);
 }
@@ -114,7 +113,8 @@ function hasUrlSecret(text: string): boolean {
   const [, password] = URL_PASSWORD.exec(text) ?? [];
   if (password !== undefined && !/^\$\{/.test(password) && !PLACEHOLDER.test(password)) return true;
   for (const [, name = '', value = ''] of text.matchAll(URL_PARAMETER)) {
-    if (SECRET_NAME.test(name) && !/^\$\{/.test(value) && !PLACEHOLDER.test(value) && text.includes('://')) return true;
+    if (namesSecret(name, 'setting') && !/^\$\{/.test(value) && !PLACEHOLDER.test(value) && text.includes('://'))
+      return true;
   }
   return false;
 }

@@ -58,6 +58,7 @@ export {
   structured,
   text,
 } from './result-builders.ts';
+export { namesSecret } from './secret-name.ts';
 export { compileSchema, type SchemaCheck } from './schema-check.ts';
 export { inspectAnySchema, inspectSchema, SCHEMA_CAPS } from './schema-inspect.ts';
 export type { SchemaIssue } from './schema-issues.ts';

@@ -20,6 +20,23 @@ describe('what is taken out of messages', () => {
     );
   });
 
+  test('is a header whatever it is called, also as the parts of a URL are', () => {
+    const headers = { password: 'of-the-header', user: 'ada-of-the-header', 'user and password': 'both-of-them' };
+    for (const url of ['https://h.test/mcp', 'https://ada:pw12@h.test/mcp', 'https://t0k3@h.test/mcp']) {
+      const said = headerSecrets({ url, headers })('of-the-header, ada-of-the-header, both-of-them, pw12, t0k3');
+      expect(said).not.toMatch(/of-the/);
+      expect(said.includes('pw12')).toBe(!url.includes('pw12'));
+      expect(said.includes('t0k3')).toBe(!url.includes('t0k3'));
+    }
+  });
+
+  test('is a parameter of the URL that is named like a secret', () => {
+    const clean = headerSecrets({ url: 'https://h.test/mcp?api_key=a1b2&profile=main', headers: {} });
+    expect(clean('GET /mcp?api_key=a1b2&profile=main')).toBe(
+      'GET /mcp?api_key=<api_key>&profile=main'.replace('<api_key>', '$' + '{api_key}'),
+    );
+  });
+
   test('is nothing where there is nothing secret', () => {
     expect(headerSecrets({ url: 'https://h.test/mcp' })('Basic Og== at h.test')).toBe('Basic Og== at h.test');
   });

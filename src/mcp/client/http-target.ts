@@ -2,7 +2,7 @@ import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { printable } from '../../tools/index.ts';
 import { clientInfo } from './client-info.ts';
 import { McpError } from './errors.ts';
-import { shownUrl, withoutSecrets } from './secrets.ts';
+import { type HiddenValue, shownUrl, valuesOf, withoutValues } from './secrets.ts';
 import type { HttpServer } from './server.ts';
 
 /** Where requests go, and what goes with each of them. */
@@ -25,22 +25,26 @@ export interface HttpTarget {
 const RESERVED =
   /^(host|connection|keep-alive|content-length|content-type|transfer-encoding|accept|accept-encoding|te|trailer|upgrade|expect|last-event-id|mcp-(session-id|protocol-version|method|name|param-.*))$/;
 
-/** What must not be shown of a server's entry: the values of its headers, and each of their words. */
+/** What must not be shown of a server's entry: the values of its headers, each of their words, and what its URL hides. */
 export function headerSecrets(server: Pick<HttpServer, 'url' | 'headers'>): (text: string) => string {
-  const secrets: Record<string, string> = Object.create(null);
-  for (const [name, value] of Object.entries(server.headers ?? {})) {
+  const secrets: HiddenValue[] = valuesOf(server.headers ?? {}).map(({ value, ...header }) => ({
+    ...header,
     // Each word too: a token is mostly echoed without its scheme.
-    secrets[name] = [value, ...value.trim().split(/\s+/)].join('\n');
-  }
+    value: [value, ...value.trim().split(/\s+/)].join('\n'),
+  }));
   if (URL.canParse(server.url)) {
     const url = new URL(server.url);
     const { username, password } = url;
+    const hide = (name: string, value: string) => secrets.push({ name, value, isSecret: true });
     // As it is sent, too: a server that repeats its headers repeats that.
-    secrets['user and password'] = pairOf(url) ?? '';
-    secrets.password = decoded(password);
-    secrets.user = password === '' ? decoded(username) : '';
+    hide('user and password', pairOf(url) ?? '');
+    hide('password', decoded(password));
+    if (password === '') hide('user', decoded(username));
+    for (const { name, value, isSecret } of valuesOf(Object.fromEntries(url.searchParams))) {
+      if (isSecret) hide(name, value);
+    }
   }
-  return (text) => withoutSecrets(text, secrets);
+  return (text) => withoutValues(text, secrets);
 }
 
 /** User and password as the scheme `Basic` sends them (RFC 7617); undefined when there are none. */

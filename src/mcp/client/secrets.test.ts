@@ -21,6 +21,12 @@ describe('the command line of a server', () => {
     [['http://localhost:3000/mcp'], 'npx http://localhost:3000/mcp'],
     [['--config', '{"apiKey":"a\\"bc","region":"eu"}'], 'npx --config {"apiKey":"***","region":"eu"}'],
     [['login', 'ghp_0123456789abcdef'], 'npx login ***'],
+    [['DB_PASS=abc', '--pin', '1234', 'PINNED=yes'], 'npx DB_PASS=*** --pin *** PINNED=yes'],
+    [
+      ['--token-limit', '512', '--max-tokens=9', '--author', 'ada'],
+      'npx --token-limit 512 --max-tokens=9 --author ada',
+    ],
+    [['-----'.repeat(20)], `npx ${'-----'.repeat(20)}`],
     [['--no-auth', '--verbose'], 'npx --no-auth --verbose'],
   ])('%j is shown without secrets', (args, shown) => {
     expect(commandLine({ command: 'npx', args })).toBe(shown);
@@ -48,13 +54,25 @@ describe('what a server printed', () => {
     ],
     ['DB_PASSWORD', 'p$1.x', '(p$1.x) or p$12x', '(<DB_PASSWORD>) or p$12x'],
     ['SECRET', 'été1', 'été1, étéé1', '<SECRET>, étéé1'],
+    ['DB_PASS', 'pw12', 'pw12', '<DB_PASS>'],
+    ['PIN', '4711', 'line 4711', 'line <PIN>'],
+    ['SECRET_VALUE', 'abcd', 'abcd', '<SECRET_VALUE>'],
+    ['PINNED', 'abcd', 'abcd', 'abcd'],
+    ['max_tokens', '4096', 'of 4096', 'of 4096'],
+    ['TOKEN', 'a1b2', String.raw`{"log":"said\na1b2\n"}`, String.raw`{"log":"said\n<TOKEN>\n"}`],
+    ['TOKEN', 'a1b2', String.raw`\u003da1b2 \x3da1b2 \ta1b2`, String.raw`\u003d<TOKEN> \x3d<TOKEN> \t<TOKEN>`],
+    ['TOKEN', 'a1b2', '?token%3Da1b2%26x', '?token%3D<TOKEN>%26x'],
+    ['TOKEN', 'a1b2', '\u001b[31ma1b2\u001b[0m', '\u001b[31m<TOKEN>\u001b[0m'],
+    ['TOKEN', 'a"b1', String.raw`{"is":"a\"b1"}`, '{"is":"<TOKEN>"}'],
+    ['TOKEN', 'a=b1', 'x?t=a%3Db1&y', 'x?t=<TOKEN>&y'],
+    ['MODE', 'long/value"1', 'x=long%2Fvalue%221', 'x=<MODE>'],
     ['X-Auth', 'Basic', 'Basic failed', 'Basic failed'],
     ['TOKEN', 'true', 'true', 'true'],
     ['TOKEN', 'abc', 'abc', 'abc'],
     ['REGION', 'west', 'in west', 'in west'],
     ['MONKEY', 'bobo', 'bobo', 'bobo'],
   ])('a short value of %s is hidden where it is a secret and stands as a word: %s', (name, value, said, shown) => {
-    expect(withoutSecrets(said, { [name]: value })).toBe(shown.replace(/<(\w+)>/, '$' + '{$1}'));
+    expect(withoutSecrets(said, { [name]: value })).toBe(shown.replace(/<(\w+)>/g, '$' + '{$1}'));
   });
 
   test('a short secret of any characters is hidden where it stands alone', () => {

@@ -1,20 +1,17 @@
+import { namesSecret } from '../../tools/index.ts';
 import type { StdioServer } from './server.ts';
 
-const SECRET_NAME =
-  /(token|secret|passw(or)?d|passphrase|(^|[-_])(pwd|pat)$|(^|[-_])key$|api[-_]?key|credential|bearer|auth|cookie)/i;
 const HIDDEN = '***';
 /** What is shorter is too common to be replaced wherever it stands, whatever its name is. */
 const SHORTEST_SECRET = 8;
 /** What is shorter is no word of its own: replacing it would make messages unreadable. */
 const SHORTEST_WORD = 4;
-/** Names of which even a short value is a secret. */
-const NAMED_SECRET =
-  /(token|secret|passw(or)?d|passphrase|credentials?|cookie|authorization|api[-_]?key)$|(^|[-_])(pwd|pat|key|auth)$/i;
 /** Schemes of `Authorization`, and settings: no secrets, under whatever name. */
 const NO_SECRET = /^(bearer|basic|digest|token|negotiate|apikey|true|false|yes|no|on|off|none|null|undefined)$/i;
 
 /** Keys that their issuers made recognisable, wherever they stand. */
-const KNOWN_SHAPE = /\b(?:sk-|gh[opsur]_|github_pat_|glpat-|xox[abeprs]-|AKIA|AIza|ya29\.|eyJ[\w-]+\.)[\w./+=-]{8,}/g;
+const KNOWN_SHAPE =
+  /\b(?:sk-|gh[opsur]_|github_pat_|glpat-|xox[abeprs]-|AKIA|AIza|ya29\.|eyJ[\w-]{1,2000}\.)[\w./+=-]{8,}/g;
 const HEADER_OPTION = /^(-H|--?headers?)$/i;
 
 function hiddenIn(arg: string): string {
@@ -23,12 +20,12 @@ function hiddenIn(arg: string): string {
       // In a URL: a password, or all of what stands for one, and parameters.
       .replace(/(:\/\/[^/@\s:]*):[^/@\s]+@/g, `$1:${HIDDEN}@`)
       .replace(/:\/\/[^/@\s:]+@/g, `://${HIDDEN}@`)
-      .replace(/([?&;])([^=&;#\s]+)=[^&;#\s]+/g, (all, before, name) =>
-        SECRET_NAME.test(name) ? `${before}${name}=${HIDDEN}` : all,
+      .replace(/([?&;])([^=&;?#\s]+)=[^&;#\s]+/g, (all, before, name) =>
+        namesSecret(name, 'setting') ? `${before}${name}=${HIDDEN}` : all,
       )
       // In JSON that is passed as an argument.
       .replace(/"([^"]+)"(\s*:\s*)"(?:[^"\\]|\\.)*"/g, (all, name, colon) =>
-        SECRET_NAME.test(name) ? `"${name}"${colon}"${HIDDEN}"` : all,
+        namesSecret(name, 'setting') ? `"${name}"${colon}"${HIDDEN}"` : all,
       )
       .replace(/\b(Bearer|Basic)\s+\S+/gi, `$1 ${HIDDEN}`)
       .replace(KNOWN_SHAPE, HIDDEN)
@@ -37,12 +34,18 @@ function hiddenIn(arg: string): string {
 
 /** `NAME=value` and `Name: value`, hidden after the sign when `always` or when the name says that it is a secret. */
 function hiddenValue(arg: string, always: boolean): string {
-  const pair = /^(-*[\w.-]+)(\s*[:=]\s*)(?!\/\/)(.+)$/s.exec(arg);
-  if (!pair) return hiddenIn(arg);
-  const [, name = '', sign = '', value = ''] = pair;
-  if (always || SECRET_NAME.test(name)) return `${name}${sign}${HIDDEN}`;
+  let shown = '';
+  let rest = arg;
+  let isHeader = always;
   // `--env=NAME=value` and `--header=Name:value` hold a pair of their own.
-  return `${name}${sign}${hiddenValue(value, HEADER_OPTION.test(name))}`;
+  for (;;) {
+    const [pair, name = ''] = /^([\w.-]+)\s*[:=]\s*(?!\/\/)(?=[\s\S])/.exec(rest) ?? [];
+    if (pair === undefined) return shown + hiddenIn(rest);
+    shown += pair;
+    if (isHeader || namesSecret(name, 'setting')) return shown + HIDDEN;
+    rest = rest.slice(pair.length);
+    isHeader = HEADER_OPTION.test(name);
+  }
 }
 
 /**
@@ -57,7 +60,7 @@ export function commandLine(server: Pick<StdioServer, 'command' | 'args' | 'env'
     previous = arg;
     if (HEADER_OPTION.test(option)) return hiddenValue(arg, true);
     const isValue = option.startsWith('-') && !option.includes('=') && !arg.startsWith('-');
-    return isValue && SECRET_NAME.test(option) ? HIDDEN : hiddenValue(arg, false);
+    return isValue && namesSecret(option, 'setting') ? HIDDEN : hiddenValue(arg, false);
   });
   const words = [server.command, ...shown].map((part) => withoutSecrets(part, server.env));
   const line = words.map((part) => (/\s/.test(part) ? JSON.stringify(part) : part)).join(' ');
@@ -72,12 +75,30 @@ export function commandLine(server: Pick<StdioServer, 'command' | 'args' | 'env'
  * @param text whole lines: a secret that was cut in two is not found
  */
 export function withoutSecrets(text: string, env: Readonly<Record<string, string>> = {}): string {
-  const secrets = Object.entries(env)
-    .flatMap(([name, value]) => [value, ...value.split(/\r?\n/)].map((part) => ({ name, part: part.trim() })))
-    .filter(({ name, part }) => part.length >= SHORTEST_SECRET || isShortSecret(name, part))
+  return withoutValues(text, valuesOf(env));
+}
+
+/** A value that is not to be shown; several may have one name. */
+export interface HiddenValue {
+  readonly name: string;
+  readonly value: string;
+  /** Whether a short one counts too. */
+  readonly isSecret: boolean;
+}
+
+export function valuesOf(named: Readonly<Record<string, string>>): readonly HiddenValue[] {
+  return Object.entries(named).map(([name, value]) => ({ name, value, isSecret: namesSecret(name, 'setting') }));
+}
+
+/** As `withoutSecrets`, of any values. */
+export function withoutValues(text: string, values: readonly HiddenValue[]): string {
+  const parts = values
+    .flatMap(({ value, ...rest }) => [value, ...value.split(/\r?\n/)].map((part) => ({ ...rest, part: part.trim() })))
+    .filter(({ part, isSecret }) => part.length >= SHORTEST_SECRET || (isSecret && isShortSecret(part)))
+    .flatMap(({ name, part }) => spellings(part).map((spelled) => ({ name, part: spelled })))
     // A value that contains another goes first: else what is left of it would stay.
     .sort((a, b) => b.part.length - a.part.length);
-  return secrets.reduce((clean, { name, part }) => {
+  return parts.reduce((clean, { name, part }) => {
     const hidden = `\${${name}}`;
     return part.length >= SHORTEST_SECRET
       ? clean.replaceAll(part, () => hidden)
@@ -85,12 +106,30 @@ export function withoutSecrets(text: string, env: Readonly<Record<string, string
   }, text);
 }
 
-function isShortSecret(name: string, part: string): boolean {
-  return part.length >= SHORTEST_WORD && NAMED_SECRET.test(name) && !NO_SECRET.test(part);
+/** As it is, as JSON has it in a text, and as a URL has it. */
+function spellings(part: string): readonly string[] {
+  return [...new Set([part, JSON.stringify(part).slice(1, -1), inUrl(part)])];
 }
 
+function inUrl(part: string): string {
+  try {
+    return encodeURIComponent(part);
+  } catch {
+    // Half a character can't stand in a URL.
+    return part;
+  }
+}
+
+function isShortSecret(part: string): boolean {
+  return part.length >= SHORTEST_WORD && !NO_SECRET.test(part);
+}
+
+/** What may stand right before a word though it ends in a letter: an escape of JSON, of a URL, of a terminal's colours. */
+const ESCAPE = String.raw`\\[nrtbfv0]|\\u[\da-fA-F]{4}|\\x[\da-fA-F]{2}|%[\da-fA-F]{2}|\[[\d;]{0,20}m`;
+
 function wordOf(part: string): RegExp {
-  return new RegExp(`(?<![\\p{L}\\p{N}_])${part.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')}(?![\\p{L}\\p{N}_])`, 'gu');
+  const quoted = part.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+  return new RegExp(`(?:(?<![\\p{L}\\p{N}_])|(?<=${ESCAPE}))${quoted}(?![\\p{L}\\p{N}_])`, 'gu');
 }
 
 /** The names of values that are secrets, and too short to be taken out of what a server says. */
@@ -100,7 +139,7 @@ export function shortSecrets(values: Readonly<Record<string, string>> = {}): rea
     const secret = words.at(-1) ?? '';
     const isShort =
       secret !== '' && secret.length < SHORTEST_WORD && words.every((word) => word === secret || NO_SECRET.test(word));
-    return isShort && NAMED_SECRET.test(name) && !NO_SECRET.test(secret) ? [name] : [];
+    return isShort && namesSecret(name, 'setting') && !NO_SECRET.test(secret) ? [name] : [];
   });
 }
 

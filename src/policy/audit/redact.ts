@@ -1,25 +1,9 @@
 import type { Json } from '../../contracts/index.ts';
+import { namesSecret } from '../../tools/index.ts';
 
 /** Stands where something was taken out. */
 const REDACTED = '[redacted]';
 
-/** Members that hold secrets wherever they are met; as names are compared, without case, `-` and `_`. */
-const SECRETS = [
-  'password',
-  'passwd',
-  'passphrase',
-  'secret',
-  'clientsecret',
-  'token',
-  'accesstoken',
-  'refreshtoken',
-  'idtoken',
-  'apikey',
-  'authorization',
-  'cookie',
-  'privatekey',
-  'credentials',
-];
 /** What lies deeper is taken out: no call needs it, and walking it by recursion could fail. */
 const MOST_DEPTH = 200;
 /** Shorter values would be found in every text. */
@@ -43,7 +27,7 @@ export interface Redactor {
  *   top of arguments and facts, in which a part `*` stands for any one member or item
  */
 export function redactor(fields: readonly string[]): Redactor {
-  const names = new Set([...SECRETS, ...fields.filter((field) => !field.startsWith('/')).map(plain)]);
+  const names = new Set(fields.filter((field) => !field.startsWith('/')).map(plain));
   const pointers = fields
     .filter((field) => field.startsWith('/'))
     .map((field) => field.slice(1).split('/').map(unescaped));
@@ -62,7 +46,8 @@ export function redactor(fields: readonly string[]): Redactor {
     if (depth > MOST_DEPTH) return takeOut(value, removed);
     const child = (key: string, inner: Json, isName: boolean): Json => {
       const next = open.filter(([first]) => first === '*' || first === key).map((path) => path.slice(1));
-      const isOut = (isName && names.has(plain(key))) || next.some((path) => path.length === 0);
+      const isOut =
+        (isName && (names.has(plain(key)) || namesSecret(key, 'member'))) || next.some((path) => path.length === 0);
       return isOut ? takeOut(inner, removed) : walk(inner, next, removed, depth + 1);
     };
     if (Array.isArray(value)) return value.map((item, at) => child(String(at), item, false));
