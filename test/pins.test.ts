@@ -280,4 +280,38 @@ describe('pins by a lock', () => {
     },
     LONG,
   );
+
+  test(
+    'servers of a file that is named on the command line are locked, compared and held to the lock where it is named',
+    async () => {
+      const file = join(home, 'more.json');
+      const more = { command: process.execPath, args: [fixture('redefined.mjs'), join(home, 'more-told.json')] };
+      const tellsMore = (tools: readonly object[]) =>
+        writeFile(join(home, 'more-told.json'), JSON.stringify({ tools }));
+      await tellsMore([SAY]);
+      await writeFile(file, JSON.stringify({ mcpServers: { more } }));
+      const flags = ['--trust-project', '--mcp-config', file];
+      const tools = async () =>
+        toolsOf(await bridle(['tools', 'list', '--json', ...flags], { cwd, env })).filter((name) =>
+          name.startsWith('mcp__more'),
+        );
+      await at.project({ pins: { mode: 'locked' } });
+      const alone = await pins('lock', '--project', ...flags);
+      expect(alone.stdout).toContain('1 server, 2 tools.\nNot in it, because they are your own: more.\n');
+      expect((await pins('check', '--project', ...flags)).stdout).toContain(
+        'Not compared, because they are your own: more.',
+      );
+      // A lock that doesn't name it says nothing of it.
+      expect(await tools()).toEqual(['mcp__more__say']);
+      expect((await pins('check', ...flags)).stdout).toContain('server more is not in the lock');
+      expect((await pins('lock', ...flags)).stdout).toContain('2 servers, 3 tools.');
+      expect((await pins('check', ...flags)).stdout).toBe('2 servers, 3 tools as locked.\n');
+      expect(await tools()).toEqual(['mcp__more__say']);
+      // New to the person, and so to their own pins: the lock alone is in the way.
+      await tellsMore([SAY, LOOK_UP]);
+      expect((await pins('check', ...flags)).status).toBe(1);
+      expect(await tools()).toEqual(['mcp__more__say']);
+    },
+    LONG,
+  );
 });

@@ -11,7 +11,7 @@ import { interruptible } from './interrupt.ts';
 import { flag } from './parse.ts';
 import { printJson } from './print-json.ts';
 import { openWorkspace, type Workspace } from './workspace.ts';
-import { isOfProject, LOCK_FILE, pinRecords, portableFingerprint, readLock } from './workspace-pins.ts';
+import { isNamed, isOfProject, LOCK_FILE, pinRecords, portableFingerprint, readLock } from './workspace-pins.ts';
 import type { WorkspaceServer } from './workspace-server.ts';
 
 /** What is here now. */
@@ -23,14 +23,14 @@ interface Found {
   readonly missing: ReadonlyMap<string, string>;
   /** Those that the lock is about. */
   readonly servers: readonly WorkspaceServer[];
-  /** Keys of the person's own servers that a project's lock says nothing of. */
+  /** Keys of the person's own servers, of which a project's lock says nothing. */
   readonly leftOut: readonly string[];
   readonly workspace: Workspace;
 }
 
 /** `bridle pins check`. */
 export async function check(parsed: ParsedCommand, io: CommandIo): Promise<number> {
-  return withServers(parsed, io, async ({ root, now, missing }) => {
+  return withServers(parsed, io, async ({ root, now, missing, leftOut }) => {
     const locked = await readLock(root);
     if (!locked) {
       throw new BridleError('config_missing', `There is no ${LOCK_FILE} in ${root}.`, {
@@ -40,9 +40,13 @@ export async function check(parsed: ParsedCommand, io: CommandIo): Promise<numbe
     const differences = lockDifferences(locked, now).filter(({ server }) => server === null || !missing.has(server));
     const problems = [...missing].map(([server, text]) => ({ server, tool: null, what: 'missing', text }));
     const all = [...differences, ...problems];
-    if (flag(parsed, 'json')) printJson(io, { differences: all }, 2);
-    else if (all.length === 0) io.stdout.write(`${sizeOf(now)} as locked.\n`);
-    else for (const { text } of all) io.stdout.write(`${printable(text)}\n`);
+    if (flag(parsed, 'json')) {
+      printJson(io, { differences: all, leftOut }, 2);
+    } else {
+      if (all.length === 0) io.stdout.write(`${sizeOf(now)} as locked.\n`);
+      for (const { text } of all) io.stdout.write(`${printable(text)}\n`);
+      tellLeftOut('Not compared', leftOut, io);
+    }
     return all.length === 0 ? 0 : EXIT.failed;
   });
 }
@@ -72,10 +76,13 @@ export async function lock(parsed: ParsedCommand, io: CommandIo): Promise<number
     }
     for (const { text } of differences) io.stdout.write(`${printable(text)}\n`);
     io.stdout.write(`Wrote ${LOCK_FILE}: ${sizeOf(now)}.\n`);
-    if (leftOut.length > 0)
-      io.stdout.write(`Not in it, because they are your own: ${printable(leftOut.join(', '))}.\n`);
+    tellLeftOut('Not in it', leftOut, io);
     return 0;
   });
+}
+
+function tellLeftOut(what: string, leftOut: readonly string[], io: CommandIo): void {
+  if (leftOut.length > 0) io.stdout.write(`${what}, because they are your own: ${printable(leftOut.join(', '))}.\n`);
 }
 
 async function withServers(
@@ -87,8 +94,9 @@ async function withServers(
     const workspace = await openWorkspace(parsed, io, signal, undefined, 'none');
     try {
       const { pins, listed } = workspace.project;
+      const isAlone = flag(parsed, 'project');
       const isMeant = ({ key }: WorkspaceServer) =>
-        (pins.locked === 'all' && !flag(parsed, 'project')) || isOfProject(key, listed);
+        isOfProject(key, listed) || (!isAlone && (pins.locked === 'all' || isNamed(key, listed)));
       const servers = workspace.servers.filter(isMeant);
       const leftOut = workspace.servers.filter((server) => !isMeant(server)).map(({ key }) => key);
       const catalog = createCatalog({ sources: servers.map(({ source }) => source), policy: allowAll() });

@@ -10,7 +10,7 @@ const SERVER_OPTIONS = {
     help: 'take servers from this file too; naming it trusts it (repeatable)',
   },
   'trust-project': { type: 'boolean', help: "trust this folder's .mcp.json and bridle.json for this run" },
-  project: { type: 'boolean', help: "only the servers of the project's own file, also where your own says locked" },
+  project: { type: 'boolean', help: "only the servers of the project's own file, no others of any file" },
   json: JSON_OPTION,
 } as const satisfies Record<string, OptionSpec>;
 
@@ -85,7 +85,9 @@ export const PINS_VERBS: Readonly<Record<string, VerbSpec>> = {
   check: {
     summary: 'compare the tools that are here with bridle.lock.json',
     usage: '',
-    details: 'Starts the servers, once the project is trusted.\nExit status: 0 all is as locked, 1 something differs.',
+    details:
+      "The servers of the project's own file and of each --mcp-config; all, where your own bridle.json says locked. Starts\n" +
+      'them, once the project is trusted.\nExit status: 0 all is as locked, 1 something differs.',
     options: SERVER_OPTIONS,
     examples: [['bridle pins check --trust-project', 'for CI']],
     positionals: [0, 0],
@@ -94,8 +96,9 @@ export const PINS_VERBS: Readonly<Record<string, VerbSpec>> = {
     summary: 'write the tools that are here, as they are defined, to bridle.lock.json',
     usage: '',
     details:
-      "The servers of the project's own file; all, where your own bridle.json says locked. Starts them, once the project is\n" +
-      'trusted. What is held back has to be accepted first.',
+      "The servers of the project's own file and of each --mcp-config; all, where your own bridle.json says locked. Starts\n" +
+      'them, once the project is trusted. What is held back has to be accepted first.\n\n' +
+      'The servers of a file that you name here are held to the lock wherever that file is named later.',
     options: SERVER_OPTIONS,
     examples: [
       ['bridle pins lock', 'for everybody who has the folder'],

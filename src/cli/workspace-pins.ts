@@ -62,7 +62,11 @@ export async function workspacePins(
     ...(store && { store }),
     ...(settings.locked && { lock: lock ?? { version: 1, servers: {}, tools: {} } }),
     lockedAs: (server) => portableFingerprint(server, listed),
-    lockSpeaksFor: (server) => settings.locked === 'all' || server === null || isOfProject(server.key, listed),
+    lockSpeaksFor: (server) => {
+      if (settings.locked === 'all' || server === null || isOfProject(server.key, listed)) return true;
+      // A lock that was written with such a file holds for it.
+      return isNamed(server.key, listed) && Object.hasOwn(lock?.servers ?? {}, server.key);
+    },
     place: root,
     except: isOwn,
     record: how === 'record',
@@ -145,6 +149,11 @@ export async function readLock(root: string): Promise<PinLock | undefined> {
 /** Whether a server that is in use comes from the project's own file. */
 export function isOfProject(key: string, listed: Project['listed']): boolean {
   return listed.some((one) => one.key === key && one.state === 'ready' && one.scope === 'project');
+}
+
+/** Whether a server that is in use comes from a file that was named on the command line. */
+export function isNamed(key: string, listed: Project['listed']): boolean {
+  return listed.some((one) => one.key === key && one.state === 'ready' && one.named === true);
 }
 
 /** Of the entry as it stands in its file, so that a lock holds on every machine, whatever variables come to there. */

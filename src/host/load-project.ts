@@ -228,7 +228,7 @@ async function readNamed({ cwd, mcpConfigFiles }: LoadProjectOptions): Promise<r
         hint: 'Check the path after --mcp-config.',
       });
     }
-    read.unshift(groupOf('local', file));
+    read.unshift({ ...groupOf('local', file), isNamed: true });
   }
   return read;
 }

@@ -23,6 +23,8 @@ export interface PluginServers {
 export interface ListedServer {
   readonly key: string;
   readonly scope: ServerScope;
+  /** Its file was named on the command line; of scope `local`. */
+  readonly named?: true;
   readonly source: NonNullable<Reason['source']>;
   readonly state: 'ready' | 'disabled' | 'untrusted' | 'refused' | 'shadowed';
   /** Why it isn't ready. */
@@ -40,6 +42,8 @@ export interface ServerGroup {
   readonly raw: ReadonlyMap<string, Json>;
   /** It goes before others because the person wants it so, and so nobody needs to be told. */
   readonly isMeant?: boolean;
+  /** It was named on the command line, so its servers are only there where somebody names it. */
+  readonly isNamed?: boolean;
   /** More that its entries may take in, such as the plugin's folder. */
   readonly variables?: ReadonlyMap<string, string>;
 }
@@ -120,12 +124,13 @@ export async function startable(groups: readonly ServerGroup[], options: Startab
   const warnings: Reason[] = [];
   const taken = new Map<string, { readonly file: string; readonly isMeant: boolean }>();
   for (const group of groups) {
+    const named = group.isNamed ? ({ named: true } as const) : {};
     for (const entry of group.file.entries) {
       const { key, source } = entry;
       const raw = group.raw.get(key) ?? null;
       const advice = adviseOn(key, raw, group.scope, source);
       const list = (state: ListedServer['state'], reasons: readonly Reason[]) =>
-        void listed.push({ key, scope: group.scope, source, state, reasons, advice, raw });
+        void listed.push({ key, scope: group.scope, ...named, source, state, reasons, advice, raw });
       const winner = taken.get(key);
       if (winner) {
         const text = `"${key}" of ${source.file} is not used: ${winner.file} has a server of that name, which goes first.`;
