@@ -184,6 +184,8 @@ function noDatabase(error: unknown, problems: Reason[]): undefined {
   problems.push({ room: 'cli', code: 'pins_not_kept', text });
 }
 
+const NO_MORE = ' It changes again and again, so no more is told of it.';
+
 /** What was found out, a sentence each: of new tools and of unlocked ones a server, of others a tool. */
 function inWords(news: readonly PinNews[], hasLock = true) {
   const added = new Map<string, number>();
@@ -191,7 +193,7 @@ function inWords(news: readonly PinNews[], hasLock = true) {
   const unpinned = new Map<string, string[]>();
   const warnings: Reason[] = [];
   const warn = (code: string, text: string) => void warnings.push({ room: 'cli', code, text });
-  for (const { server, tool, name, id, why } of news) {
+  for (const { server, tool, name, id, why, last } of news) {
     const key = server?.key ?? '';
     const what = tool === null ? `The instructions of server "${printable(key)}" are` : `"${printable(name)}" is`;
     if (!why) {
@@ -205,7 +207,10 @@ function inWords(news: readonly PinNews[], hasLock = true) {
     } else {
       const because =
         why.code === 'pin_changed' ? 'what its server says of it changed since it was pinned' : lowered(why);
-      warn(why.code, `${what} held back: ${because}. Look: bridle pins show ${id}; agree: bridle pins accept ${id}.`);
+      warn(
+        why.code,
+        `${what} held back: ${because}. Look: bridle pins show ${id}; agree: bridle pins accept ${id}.${last ? NO_MORE : ''}`,
+      );
     }
   }
   for (const [key, tools] of unlocked) {

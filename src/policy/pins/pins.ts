@@ -37,6 +37,8 @@ export interface PinNews extends Pick<Pinnable, 'server' | 'tool' | 'name'> {
   readonly id?: string;
   /** Why it is held back; absent: it was new, and is pinned now. */
   readonly why?: Reason;
+  /** It was told so often that no more is told of it, until somebody accepts a definition. */
+  readonly last?: true;
 }
 
 export interface Pins {
@@ -50,7 +52,10 @@ export interface Pins {
   instructions(server: Pick<ServerRef, 'key' | 'fingerprint'>, text: string | undefined): Reason | undefined;
   /** How this tool is pinned, in a sentence for a person. Pins nothing. */
   explain(tool: ToolDefinition): Reason;
-  /** What was pinned and what was held back since this was asked last, each once. */
+  /**
+   * What was pinned and what was held back since this was asked last, each once; again where its server had gone back to
+   * what is pinned, up to eight times in all. What isn't told is held back all the same.
+   */
   news(): readonly PinNews[];
   list(): readonly PinRecord[];
   /**
@@ -74,6 +79,16 @@ export interface Pins {
 }
 
 const MOST = 10_000;
+/** A server could change what it says for ever: how often one pin is news, and how many are. */
+const MOST_TOLD = { each: 8, pins: 20_000 } as const;
+
+/** What was news already of one pin. */
+interface Told {
+  /** The fingerprint that was agreed to then: under another one everything is news again. */
+  readonly over: string | undefined;
+  readonly definitions: Set<string>;
+  times: number;
+}
 
 /**
  * Pins of tools' definitions. With a store on first use: a tool that is new is pinned as it is; one that is defined
@@ -100,8 +115,8 @@ export async function pins(options: PinsOptions): Promise<Pins> {
   const table = store?.table<PinRecord>('pins', { v: 1 });
   /** Judged without being written: new to whoever looks next. */
   const glimpsed = new Set<string>();
-  /** What was news already, by the pin's id. */
-  const told = new Map<string, Set<string>>();
+  /** By the pin's id. */
+  const told = new Map<string, Told>();
   /** The fingerprint that was judged last here, by the pin's id. */
   const judged = new Map<string, string>();
   const records = pinRecords();
@@ -115,12 +130,19 @@ export async function pins(options: PinsOptions): Promise<Pins> {
   let news: PinNews[] = [];
 
   const tell = (one: Pinnable, id: string | undefined, why: Reason | undefined): Reason | undefined => {
-    const known = told.get(pinId(place, one)) ?? new Set();
+    const about = pinId(place, one);
+    const over = records.get(about)?.pinned?.fingerprint;
+    const before = told.get(about);
+    if (!before && told.size >= MOST_TOLD.pins) return why;
+    const known = before?.over === over && before ? before : { over, definitions: new Set<string>(), times: 0 };
     const key = JSON.stringify([one.fingerprint, why?.code]);
-    if (known.has(key)) return why;
-    told.set(pinId(place, one), known.add(key));
+    if (known.times >= MOST_TOLD.each || known.definitions.has(key)) return why;
+    known.definitions.add(key);
+    known.times += 1;
+    told.set(about, known);
+    const last = known.times === MOST_TOLD.each && ({ last: true } as const);
     const { server, tool, name } = one;
-    news.push({ server, tool, name, ...(id !== undefined && { id }), ...(why && { why }) });
+    news.push({ server, tool, name, ...(id !== undefined && { id }), ...(why && { why }), ...last });
     return why;
   };
 
@@ -148,7 +170,7 @@ export async function pins(options: PinsOptions): Promise<Pins> {
   /** Nothing waits any more: the server says again what was agreed to. */
   const wentBack = (record: PinRecord): void => {
     records.set(record.id, withoutSeen(record));
-    told.delete(record.id);
+    told.get(record.id)?.definitions.clear();
     writer?.write(record.id, (there) =>
       there?.seen?.fingerprint === record.seen?.fingerprint ? there && withoutSeen(there) : undefined,
     );
@@ -157,9 +179,13 @@ export async function pins(options: PinsOptions): Promise<Pins> {
   const byUse = (one: Pinnable): Reason | undefined => {
     const id = pinId(place, one);
     const record = records.get(id);
+    if (record === undefined) {
+      const why = firstSeen(one, id);
+      if (records.get(id)) judged.set(id, one.fingerprint);
+      return tell(one, id, why);
+    }
     const isNews = judged.get(id) !== one.fingerprint;
     judged.set(id, one.fingerprint);
-    if (record === undefined) return tell(one, id, firstSeen(one, id));
     if (record.pinned?.fingerprint === one.fingerprint) {
       // Another process may meet the other definition all along: only who sees it go back says so.
       if (record.seen && isNews) wentBack(record);
