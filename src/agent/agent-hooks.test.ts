@@ -217,6 +217,35 @@ describe('hooks of an agent', () => {
     expect(seen).toEqual(['resume']);
   });
 
+  test('a conversation that a hook ends does not begin, and is begun anew by the next prompt', async () => {
+    const seen: unknown[] = [];
+    const one = await agent(script(says('Hi.')), [
+      hook('SessionStart', ({ source }) => {
+        seen.push(source);
+        return seen.length === 1 ? { stop: 'Not on Sundays.' } : undefined;
+      }),
+    ]);
+    const talk = one.conversation();
+    const first = await talk.run('Hello.').result;
+    expect(first).toMatchObject({ end: 'failed', error: { code: 'prompt_blocked' } });
+    expect(first.error?.message).toContain('Not on Sundays.');
+    expect((await talk.run('Hello.').result).end).toBe('answered');
+    expect(seen).toEqual(['startup', 'startup']);
+  });
+
+  test('what a hook objects to where nothing can be blocked is told to whoever watches', async () => {
+    const events: RunEvent[] = [];
+    const one = await agent(
+      script(says('Hi.')),
+      [hook('SessionStart', () => ({ permission: 'deny', reason: 'Stale.' }))],
+      {
+        onProgress: (event) => events.push(event),
+      },
+    );
+    expect((await one.run('Hello.').result).end).toBe('answered');
+    expect(events).toContainEqual({ type: 'hook', text: expect.stringContaining('Stale.') });
+  });
+
   test('a hook that fails is told to whoever watches', async () => {
     const events: RunEvent[] = [];
     const failing = hook('PostToolUse', () => {

@@ -94,7 +94,9 @@ export function agentHooks({ hooks, who, listeners }: AgentHooksOptions): AgentH
   const sessions = sessionsOf(hooks);
 
   const told = (verdict: HookVerdict, conversation: string, callId?: string): HookVerdict => {
-    const failures = verdict.reasons.filter(({ code }) => code === 'hook_failed').map(({ text }) => text);
+    // Nothing else would say what one objects to where it stands in the way of nothing.
+    const isTold = isSession(verdict) ? ['hook_failed', 'hook_deny'] : ['hook_failed'];
+    const failures = verdict.reasons.filter(({ code }) => isTold.includes(code)).map(({ text }) => text);
     for (const text of [...verdict.messages, ...failures]) listeners.tell(conversation, text);
     for (const ran of verdict.ran) listeners.record(recordOf(ran, conversation, callId));
     return verdict;
@@ -148,7 +150,13 @@ export function agentHooks({ hooks, who, listeners }: AgentHooksOptions): AgentH
         const source = isResumed ? 'resume' : sessions.nextSource;
         sessions.nextSource = 'startup';
         if (hooks.has('SessionStart')) {
-          const { contexts } = await run('SessionStart', [source], conversation, { source }, signal);
+          const { contexts, stop } = await run('SessionStart', [source], conversation, { source }, signal);
+          if (stop !== undefined) {
+            // It has not begun: the next prompt asks again.
+            sessions.begun.delete(conversation);
+            if (source === 'clear') sessions.nextSource = source;
+            return blocked(`A SessionStart hook ends it: ${stop}`);
+          }
           notes.push(...contexts.map(contextNote));
         }
       }
@@ -157,9 +165,7 @@ export function agentHooks({ hooks, who, listeners }: AgentHooksOptions): AgentH
       const verdict = await run('UserPromptSubmit', [], conversation, { prompt }, signal);
       if (verdict.permission !== 'deny')
         return { kind: 'sent', notes: [...notes, ...verdict.contexts.map(contextNote)] };
-      const why = verdict.reasons.map(({ text }) => text).join(' ');
-      const hint = 'Nothing was sent to the model. Say it otherwise, or change the hook.';
-      return { kind: 'blocked', error: { code: 'prompt_blocked', message: why, hint } };
+      return blocked(verdict.reasons.map(({ text }) => text).join(' '));
     },
     async after({ conversation, callId, name, tool, args, outcome, record }, signal) {
       const id = JSON.stringify([conversation, callId]);
@@ -207,6 +213,15 @@ export function agentHooks({ hooks, who, listeners }: AgentHooksOptions): AgentH
       await Promise.all([...sessions.begun].map((conversation) => end(conversation, 'exit')));
     },
   };
+}
+
+function isSession({ ran }: HookVerdict): boolean {
+  return ran.some(({ event }) => event === 'SessionStart' || event === 'SessionEnd');
+}
+
+function blocked(message: string): Submitted {
+  const hint = 'Nothing was sent to the model. Say it otherwise, or change the hook.';
+  return { kind: 'blocked', error: { code: 'prompt_blocked', message, hint } };
 }
 
 function recordOf({ event, hook, ms, answer, failed }: HookRan, conversation: string, callId?: string): HookRecord {

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../contracts/index.ts';
 import { printable } from '../../tools/index.ts';
-import type { HookAnswer, HookEvent } from './hook.ts';
+import { GATES, type HookAnswer, type HookEvent } from './hook.ts';
 
 /** Longest text of a hook that goes to a model or a person, in characters. */
 const LONGEST_TEXT = 10_000;
@@ -18,7 +18,39 @@ export function readHookOutput(event: HookEvent, stdout: string): HookAnswer {
   const text = stdout.trim();
   if (text === '') return {};
   if (text.startsWith('{')) return readHookJson(event, parse(text));
+  if (GATES.has(event) && hasAnswerBehind(text)) {
+    throw new HookOutputError('its output has text before the JSON, which is then none');
+  }
   return event === 'UserPromptSubmit' || event === 'SessionStart' ? { context: clean(text) } : {};
+}
+
+/** Words of a shell's profile, say, before an answer: what it says may not be taken for no objection. */
+function hasAnswerBehind(text: string): boolean {
+  const at = text.indexOf('\n{');
+  if (at === -1) return false;
+  try {
+    const found = JSON.parse(text.slice(at + 1)) as Json;
+    return isObject(found) && MEMBERS.some((name) => Object.hasOwn(found, name));
+  } catch {
+    return false;
+  }
+}
+
+/** What decides in a hook's JSON; the rest informs. */
+const MEMBERS = ['hookSpecificOutput', 'decision', 'continue'] as const;
+const SPECIFIC = ['permissionDecision', 'updatedInput', 'action'] as const;
+
+/** A slip in what decides would be no objection: another spelling of a name, or one where it isn't looked for. */
+function assertSpelled(object: JsonObject, names: readonly string[], elsewhere: readonly string[]): void {
+  const wrong = Object.keys(object).find(
+    (key) => !names.includes(key) && [...names, ...elsewhere].some((name) => plain(name) === plain(key)),
+  );
+  if (wrong === undefined) return;
+  throw new HookOutputError(`its output has ${shown(wrong)} where that decides nothing`);
+}
+
+function plain(name: string): string {
+  return name.toLowerCase().replaceAll(/[-_]/g, '');
 }
 
 function parse(text: string): Json {
@@ -74,6 +106,10 @@ function readHookJson(event: HookEvent, output: Json): HookAnswer {
   if (!isObject(output)) throw new HookOutputError('its output is not a JSON object');
   const specific = output.hookSpecificOutput ?? {};
   if (!isObject(specific)) throw new HookOutputError('"hookSpecificOutput" is not an object');
+  assertSpelled(output, MEMBERS, event === 'PreToolUse' ? SPECIFIC.slice(0, 2) : []);
+  assertSpelled(specific, SPECIFIC, MEMBERS.slice(1));
+  const go = output.continue ?? true;
+  if (typeof go !== 'boolean') throw new HookOutputError('"continue" is neither true nor false');
   const named = specific.hookEventName;
   if (named !== undefined && named !== event) {
     throw new HookOutputError(`"hookSpecificOutput" is for ${shown(named)}, and this is ${event}`);
@@ -90,30 +126,36 @@ function readHookJson(event: HookEvent, output: Json): HookAnswer {
     ...(updatedInput && { updatedInput }),
     ...(context !== undefined && { context }),
     ...(message !== undefined && { message }),
-    ...(output.continue === false && { stop: textOf(output, 'stopReason') ?? 'A hook ended it.' }),
+    ...(!go && { stop: textOf(output, 'stopReason') ?? 'A hook ended it.' }),
     ...(elicitation && { elicitation }),
   };
 }
 
-/** In the words of today, and in the older ones: `approve` and `block`. */
+/** In the words of today, and in the older ones; the stricter of both where they differ. */
 function permissionOf(event: HookEvent, output: JsonObject, specific: JsonObject): HookAnswer['permission'] {
-  const said = specific.permissionDecision ?? output.decision;
+  const said = [specific.permissionDecision, output.decision].map((decision) => permissionNamed(event, decision));
+  return (['deny', 'ask', 'allow'] as const).find((permission) => said.includes(permission));
+}
+
+/** `defer` leaves a call to whoever goes on with the run later: here that is a question, which a run can wait with. */
+function permissionNamed(event: HookEvent, said: Json | undefined): HookAnswer['permission'] {
   switch (said) {
     case undefined:
     case null:
       return undefined;
     case 'allow':
-    case 'ask':
-    case 'deny':
-      return said;
     case 'approve':
       return 'allow';
+    case 'ask':
+    case 'defer':
+      return 'ask';
+    case 'deny':
     case 'block':
       return 'deny';
-    case 'defer':
-      return undefined;
     default:
-      throw new HookOutputError(`its decision on ${event} is ${shown(said)}; it can be allow, ask, deny or block`);
+      throw new HookOutputError(
+        `its decision on ${event} is ${shown(said)}; it can be allow, ask, defer, deny or block`,
+      );
   }
 }
 
