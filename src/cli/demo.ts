@@ -158,7 +158,7 @@ async function openTrace(io: CommandIo): Promise<Trace | undefined> {
       task: 'bridle demo',
     });
   } catch (error) {
-    io.stderr.write(`no trace is kept: ${isBridleError(error) ? error.message : String(error)}\n`);
+    io.stderr.write(`no trace is kept: ${printable(isBridleError(error) ? error.message : String(error))}\n`);
     return undefined;
   }
 }

@@ -91,7 +91,9 @@ async function mentionProject(own: OwnServers, key: string, io: CommandIo): Prom
   if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) return;
   const { disabled, enabled } = entry as { readonly disabled?: unknown; readonly enabled?: unknown };
   if (disabled === true || enabled === false)
-    io.stderr.write(`Its entry in ${own.places.project} disables it for everybody: --scope project changes that.\n`);
+    io.stderr.write(
+      `Its entry in ${printable(own.places.project)} disables it for everybody: --scope project changes that.\n`,
+    );
 }
 
 async function reset(parsed: ParsedCommand, io: CommandIo): Promise<number> {

@@ -54,6 +54,22 @@ test('nothing in a trace drives the terminal in which it is shown', async () => 
   }
 });
 
+test('nothing in the name of the folder where traces are kept does, either', async () => {
+  const whole = state;
+  state = join(whole, 'a\u202eb\u001b[31m');
+  try {
+    const none = await bridle('trace', 'list');
+    await mkdir(join(state, 'bridle', 'traces'), { recursive: true });
+    await trace('run-1', [HEADER, 'torn']);
+    const torn = await bridle('trace', 'show');
+    expect(none.stdout).toContain('No runs in');
+    expect(torn.stderr).toContain('passed over');
+    for (const text of [none.stdout, torn.stderr]) expect(printable(text, { newlines: true })).toBe(text);
+  } finally {
+    state = whole;
+  }
+});
+
 test('lines that lack what their type promises are passed over and counted, in showing and in listing', async () => {
   await trace('run-0', [{ ...HEADER, at: 1e300, run: 'no date' }]);
   await trace('run-1', [

@@ -30,7 +30,7 @@ async function list(parsed: ParsedCommand, io: CommandIo): Promise<number> {
   if (flag(parsed, 'json')) {
     printJson(io, traces, 2);
   } else if (traces.length === 0) {
-    io.stdout.write(`No runs in ${tracesDir(io)} yet: 'bridle run "task"' makes one.\n`);
+    io.stdout.write(`No runs in ${printable(tracesDir(io))} yet: 'bridle run "task"' makes one.\n`);
   } else {
     io.stdout.write(`${columns(traces.map((trace) => [printable(trace.run), summary(trace)] as const)).join('\n')}\n`);
   }
@@ -60,7 +60,7 @@ async function show(id: string | undefined, parsed: ParsedCommand, io: CommandIo
       io.stdout.write(`${style.cyan('you:')} ${printable(inputText(event.content), { newlines: true })}\n`);
     else showEvent(event, steps, style, io);
   }
-  if (skipped > 0) io.stderr.write(`${skipped} torn or unknown lines of ${file} passed over\n`);
+  if (skipped > 0) io.stderr.write(`${skipped} torn or unknown lines of ${printable(file)} passed over\n`);
   return 0;
 }
 

@@ -8,7 +8,7 @@ import type { Json, JsonObject, Reason } from '../../contracts/index.ts';
  * | PreToolUse       | before each call is decided                   | deny, ask, allow what no rule names, change input, end the run, add context |
  * | PostToolUse      | after a call that ran                         | add context, end the run                                    |
  * | UserPromptSubmit | before what a person said goes to the model   | block it, add context                                       |
- * | SessionStart     | when a session begins, goes on or is cleared  | add context                                                 |
+ * | SessionStart     | when a session begins, goes on or is cleared  | add context, keep it from beginning (`stop`)                |
  * | SessionEnd       | when a session ends                           | nothing                                                     |
  * | Elicitation      | before a server's question reaches the person | answer or decline it                                        |
  */
