@@ -178,7 +178,7 @@ async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number>
       if ((session?.lost ?? 0) > 0)
         screen.lines(style.yellow(`${session?.lost} lines of this session could not be written`));
       await inbox.close();
-      await Promise.all([workspace.close(), told.close()]);
+      await Promise.all([workspace.close(), told.close(signal)]);
     }
   };
   try {
@@ -281,7 +281,7 @@ async function inPipe(parsed: ParsedCommand, io: CommandIo): Promise<number> {
       await session?.close();
       await audit.close();
       await inbox.close();
-      await Promise.all([workspace.close(), told.close()]);
+      await Promise.all([workspace.close(), told.close(signal)]);
     }
   }, io);
 }

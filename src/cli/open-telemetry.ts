@@ -9,8 +9,12 @@ import type { Workspace } from './workspace.ts';
 export interface OpenTelemetry {
   /** Undefined where nobody asked for them. */
   readonly recorder: Recorder | undefined;
-  /** Sends what is left, for some seconds at most. */
-  close(): Promise<void>;
+  /**
+   * Sends what is left, for some seconds at most.
+   *
+   * @param stopped once aborted, for one more second at most
+   */
+  close(stopped: AbortSignal): Promise<void>;
 }
 
 /**
@@ -36,8 +40,8 @@ export function openTelemetry(
   });
   return {
     recorder,
-    async close() {
-      const lost = await close();
+    async close(stopped) {
+      const lost = await close(stopped);
       if (lost > 0) tell(`${counted(lost, 'span')} of the telemetry could not be sent.`);
     },
   };

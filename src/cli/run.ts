@@ -165,7 +165,7 @@ export async function run(given: ParsedCommand, io: CommandIo): Promise<number> 
       await Promise.all([trace?.close(), tape.close()]);
       await audit.close();
       await inbox.close();
-      await Promise.all([workspace.close(), told.close()]);
+      await Promise.all([workspace.close(), told.close(signal)]);
     }
   }, io);
 }

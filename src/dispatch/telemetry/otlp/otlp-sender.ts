@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../../tools/index.ts';
 import { errorText, shown } from '../../outcomes.ts';
 import type { Destination } from './otlp-settings.ts';
+import type { Poster } from './post.ts';
 
 /** Tries of one request, and the first wait between two, in milliseconds; each further one is twice as long. */
 const TRIES = 3;
@@ -8,8 +9,6 @@ const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 30_000;
 /** Answers that are worth another try, as the protocol says. */
 const WORTH_ANOTHER: ReadonlySet<number> = new Set([429, 502, 503, 504]);
-/** Most of an answer that is read. */
-const MOST_ANSWER = 16_384;
 
 export interface SenderOptions {
   readonly destination: Destination;
@@ -19,11 +18,11 @@ export interface SenderOptions {
   readonly hurry: AbortSignal;
   /** Told once why something didn't arrive. */
   onProblem(text: string): void;
-  readonly fetch?: typeof globalThis.fetch;
+  readonly poster: Poster;
 }
 
 /** Sends requests to one receiver. Never rejects; answers whether it arrived. */
-export function otlpSender({ destination, signal, hurry, onProblem, fetch = globalThis.fetch }: SenderOptions) {
+export function otlpSender({ destination, signal, hurry, onProblem, poster }: SenderOptions) {
   let isTold = false;
   const tell = (why: string) => {
     if (isTold) return;
@@ -32,7 +31,7 @@ export function otlpSender({ destination, signal, hurry, onProblem, fetch = glob
   };
   return async (body: string): Promise<boolean> => {
     for (let nth = 1; ; nth += 1) {
-      const answer = await attempt(destination, body, signal, fetch);
+      const answer = await attempt(poster, body, signal);
       if ('partial' in answer) {
         if (answer.partial !== undefined) tell(answer.partial);
         return true;
@@ -51,44 +50,16 @@ type Attempt =
   | { readonly partial: string | undefined }
   | { readonly why: string; readonly again: boolean; readonly afterMs?: number };
 
-async function attempt(
-  { url, headers, timeoutMs }: Destination,
-  body: string,
-  signal: AbortSignal,
-  fetch: typeof globalThis.fetch,
-): Promise<Attempt> {
+async function attempt(poster: Poster, body: string, signal: AbortSignal): Promise<Attempt> {
   try {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: { ...headers, 'content-type': 'application/json' },
-      body,
-      // The headers may hold a key, which is for this address alone.
-      redirect: 'manual',
-      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
-    });
-    const text = await textOf(response);
-    const { status } = response;
+    const { status, retryAfter, text } = await poster.post(body, signal);
     if (status >= 200 && status < 300) return { partial: refusedPart(text) };
-    const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
+    const seconds = Number(retryAfter ?? Number.NaN);
     const why = status >= 300 && status < 400 ? `it sends on to another address (${status})` : `it answers ${status}`;
     return { why, again: WORTH_ANOTHER.has(status), ...(seconds >= 0 && { afterMs: seconds * 1000 }) };
   } catch (error) {
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    return { why: errorText(cause), again: true };
+    return { why: errorText(error), again: true };
   }
-}
-
-/** What came of the request, as far as it is looked at. */
-async function textOf({ body }: Response): Promise<string> {
-  if (!body) return '';
-  const decoder = new TextDecoder();
-  let text = '';
-  // Leaving the loop cancels the rest.
-  for await (const part of body) {
-    text += decoder.decode(part, { stream: true });
-    if (text.length > MOST_ANSWER) return '';
-  }
-  return text;
 }
 
 /** `partialSuccess` of the answer: what the receiver left out, and why. */

@@ -5,6 +5,7 @@ import { otlpMeter } from './otlp-meter.ts';
 import { otlpSender } from './otlp-sender.ts';
 import type { Destination, OtlpSettings } from './otlp-settings.ts';
 import { otlpTracer } from './otlp-tracer.ts';
+import { type Poster, poster } from './post.ts';
 import { spanQueue } from './span-queue.ts';
 
 export interface OtlpOptions {
@@ -14,8 +15,12 @@ export interface OtlpOptions {
   /** Told once for each receiver that something doesn't arrive. */
   onProblem(text: string): void;
   readonly connections?: TelemetryOptions['connections'];
-  readonly fetch?: typeof globalThis.fetch;
+  /** Who sends to a receiver; for tests. */
+  readonly poster?: (to: Destination) => Poster;
 }
+
+/** How long whoever wants to stop waits at the end, in milliseconds. */
+const STOPPED_MS = 1_000;
 
 /** Telemetry that is sent over HTTP. */
 export interface OtlpTelemetry {
@@ -23,13 +28,20 @@ export interface OtlpTelemetry {
   /**
    * Sends what is left. Never rejects, and never takes longer than `closeMs` of the settings.
    *
+   * @param stopped once aborted, it is waited for no longer than `STOPPED_MS`
    * @returns how many spans didn't arrive
    */
-  close(): Promise<number>;
+  close(stopped?: AbortSignal): Promise<number>;
 }
 
 /** Sends spans and metrics of runs, replies and calls as OTLP/HTTP in JSON. Nothing waits for it but `close`. */
-export function otlpTelemetry({ settings, version, onProblem, connections, fetch }: OtlpOptions): OtlpTelemetry {
+export function otlpTelemetry({
+  settings,
+  version,
+  onProblem,
+  connections,
+  poster: posterTo = poster,
+}: OtlpOptions): OtlpTelemetry {
   const stop = new AbortController();
   const hurry = new AbortController();
   /** Both signals mostly go to one receiver, and what is wrong there is said once. */
@@ -41,9 +53,13 @@ export function otlpTelemetry({ settings, version, onProblem, connections, fetch
   };
   const resource = { attributes: keyValues(resourceWith(settings.resource, version)) };
   const scope = { name: 'bridle', version };
-  const senderFor = (destination: Destination | undefined) =>
-    destination &&
-    otlpSender({ destination, signal: stop.signal, hurry: hurry.signal, onProblem: tell, ...(fetch && { fetch }) });
+  const posters: Poster[] = [];
+  const senderFor = (destination: Destination | undefined) => {
+    if (!destination) return undefined;
+    const to = posterTo(destination);
+    posters.push(to);
+    return otlpSender({ destination, signal: stop.signal, hurry: hurry.signal, onProblem: tell, poster: to });
+  };
 
   const sendSpans = senderFor(settings.traces);
   const queue =
@@ -77,12 +93,18 @@ export function otlpTelemetry({ settings, version, onProblem, connections, fetch
       content: settings.content,
       ...(connections && { connections }),
     }),
-    async close() {
+    async close(stopped) {
       clearInterval(timer);
       hurry.abort();
-      const late = setTimeout(() => stop.abort(), settings.closeMs);
+      const giveUp = () => stop.abort(new Error("it didn't answer before the end"));
+      const timers = [setTimeout(giveUp, settings.closeMs)];
+      const onStopped = () => void timers.push(setTimeout(giveUp, STOPPED_MS));
+      if (stopped?.aborted) onStopped();
+      else stopped?.addEventListener('abort', onStopped);
       await Promise.all([queue?.drain(), (reporting ?? Promise.resolve()).then(report)]);
-      clearTimeout(late);
+      stopped?.removeEventListener('abort', onStopped);
+      for (const each of timers) clearTimeout(each);
+      for (const each of posters) each.close();
       return queue ? queue.lost() + queue.waiting() : 0;
     },
   };
