@@ -85,7 +85,71 @@ describe('layers', () => {
     put(managed, { mode: 'default' });
     const project = await load({ mode: 'bypassPermissions' });
     expect(project.mode).toBe('default');
-    expect(project.warnings.map(({ code }) => code)).toEqual(['mode_managed']);
+    expect(project.warnings.map(({ code }) => code)).toEqual(['mode_managed', 'setting_managed', 'setting_managed']);
+  });
+
+  test('a limit or another setting of yours that an administrator set otherwise is ignored with a warning', async () => {
+    const { managed, user, local } = places();
+    const lends = (requests: number) => ({ sampling: { servers: { a: { maxTokens: 100, requests } } } });
+    const preview = (tool: string) => ({ previews: { mcp__a__pay: { tool } } });
+    put(managed, {
+      ...lends(5),
+      ...preview('look'),
+      approvals: { park: true },
+      serverLog: 'off',
+      pins: { mode: 'off' },
+    });
+    put(local, { ...lends(5), ...preview('look'), approvals: { waitSeconds: 5 }, pins: { mode: 'off' } });
+    expect((await load()).warnings).toEqual([]);
+    put(user, {
+      sampling: { servers: { a: { maxTokens: 100, requests: 1 }, b: { requests: 1 } } },
+      ...preview('other'),
+      approvals: { park: false },
+      serverLog: 'debug',
+      pins: { mode: 'first-use' },
+    });
+    const { warnings } = await load();
+    expect(warnings.map(({ code }) => code)).toEqual(warnings.map(() => 'setting_managed'));
+    const what = warnings.map(({ text }) => text.split(' in ')[0]);
+    expect(what).toEqual([
+      '"pins"',
+      '"serverLog"',
+      '"park" of "approvals"',
+      '"sampling" for "a"',
+      'the preview of "mcp__a__pay"',
+    ]);
+    expect(warnings[0]?.text).toContain(user);
+  });
+
+  test('limits where none are read are told of in every layer: unknown, inside of an argument, too deep', async () => {
+    const { managed, user, local, project } = places();
+    for (const path of [managed, user, local, project]) {
+      put(path, {
+        limits: { turns: 3 },
+        approvals: { limits: { perDay: 2 } },
+        views: {
+          [`v_${dirname(path).length}_${path.length}`]: {
+            server: 's',
+            tool: `t${path.length}`,
+            limits: { '/order/amount': 5 },
+          },
+        },
+      });
+    }
+    const { warnings } = await load();
+    const told = (code: string, file: string) =>
+      warnings.filter((one) => one.code === code && one.source?.file === file).map(({ text }) => text);
+    for (const path of [managed, user, local, project]) {
+      expect(told('unknown_key', path)).toEqual([
+        expect.stringContaining('"limits"'),
+        expect.stringContaining('"limits"'),
+      ]);
+      expect(told('view_invalid', path)).toEqual([expect.stringContaining('limits')]);
+    }
+    const nested = (depth: number): Json => (depth === 0 ? { agent: 'a' } : { not: nested(depth - 1) });
+    const allow = [{ tool: 'mcp__a__b', when: nested(20) }] as never;
+    const { problems } = compilePolicy([{ scope: 'user', file: 'f', permissions: { allow }, trusted: true }]);
+    expect(problems.map(({ text }) => text)).toEqual([expect.stringContaining('nested more than 16 levels deep')]);
   });
 });
 

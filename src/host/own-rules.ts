@@ -66,6 +66,7 @@ export async function readOwnRules(
     const text = `The mode "${askedMode}" doesn't count: an administrator set "${managed}" for this machine.`;
     warnings.push(hostReason('mode_managed', text, { file: places.managed }));
   }
+  warnings.push(...overruled(read, places));
   return {
     layers,
     from: [...new Set([...read.values()].flatMap(({ from }) => from))],
@@ -82,6 +83,37 @@ export async function readOwnRules(
     managedAudit: read.get('managed')?.audit,
     warnings,
   };
+}
+
+/** What the person's own files say otherwise than an administrator's, whose word alone counts there. */
+function overruled(
+  read: ReadonlyMap<(typeof SCOPES)[number], BridleFile>,
+  places: Readonly<Record<(typeof SCOPES)[number], string>>,
+): readonly Reason[] {
+  const managed = read.get('managed');
+  if (!managed) return [];
+  const first = settingsOf(managed);
+  return (['local', 'user'] as const).flatMap((scope) => {
+    const own = read.get(scope);
+    return [...(own ? settingsOf(own) : [])].flatMap(([name, value]) => {
+      if (!first.has(name) || first.get(name) === value) return [];
+      const text = `${name} in ${places[scope]} doesn't count: an administrator set it otherwise for this machine.`;
+      return [hostReason('setting_managed', text, { file: places.managed })];
+    });
+  });
+}
+
+/** What one file alone decides, in a form that can be compared. */
+function settingsOf({ mode, pins, serverLog, approvals, sampling, previews }: BridleFile): ReadonlyMap<string, string> {
+  const entries = [
+    ...Object.entries({ mode, pins, serverLog }).map(([name, value]) => [`"${name}"`, value] as const),
+    ...Object.entries(approvals).map(([name, value]) => [`"${name}" of "approvals"`, value] as const),
+    ...[...sampling].map(([server, budget]) => [`"sampling" for "${server}"`, budget] as const),
+    ...previews.map(({ rule, hash }) => [`the preview of "${rule}"`, hash] as const),
+  ];
+  return new Map(
+    entries.filter(([, value]) => value !== undefined).map(([name, value]) => [name, JSON.stringify(value)]),
+  );
 }
 
 type Rules = Pick<BridleFile, 'permissions' | 'lineOf'>;

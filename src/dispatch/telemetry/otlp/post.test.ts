@@ -86,8 +86,7 @@ test('one that drops what is sent to it is given up, and no connection is left t
   // A connection that is never made.
   class Dropping extends Agent {
     override createConnection(): Socket {
-      const socket = new Socket();
-      socket.connecting = true;
+      const socket = Object.assign(new Socket(), { connecting: true });
       begun.push(socket);
       return socket;
     }

@@ -71,7 +71,7 @@ export function poster({ url, headers, timeoutMs }: Destination, agent: Agent = 
 
 function agentFor(url: string): Agent {
   // What Node itself was told of proxies (NODE_USE_ENV_PROXY), in the versions that know of it.
-  const { proxyEnv } = globalAgent.options as { readonly proxyEnv?: object };
+  const { proxyEnv } = (globalAgent as { readonly options?: { readonly proxyEnv?: object } }).options ?? {};
   const options = { keepAlive: true, timeout: KEPT_MS, ...(proxyEnv && { proxyEnv }) };
   return url.startsWith('https:') ? new TlsAgent(options) : new Agent(options);
 }
