@@ -57,14 +57,20 @@ export function idempotencyLedger(store: Store, options: IdempotencyLedgerOption
   const table = store.table<Entry>(TABLE, { v: 1 });
   let acts = 0;
 
+  /** What is still under way is remembered, however long it takes. */
+  const isOver = (entry: Entry): boolean => {
+    const now = clock.now();
+    return now - entry.at >= ttlMs && !isAlive(entry, now);
+  };
+
   const sweep = async (): Promise<void> => {
     const ended: { readonly key: string; readonly at: number }[] = [];
     let count = 0;
-    for await (const [key, { at, state }] of table.list('')) {
-      if (clock.now() - at >= ttlMs) await removeIf(table, key, (entry) => clock.now() - entry.at >= ttlMs);
+    for await (const [key, entry] of table.list('')) {
+      if (isOver(entry)) await removeIf(table, key, isOver);
       else {
         count += 1;
-        if (state === 'done') ended.push({ key, at });
+        if (entry.state === 'done') ended.push({ key, at: entry.at });
       }
     }
     const tooMany = ended.sort((a, b) => a.at - b.at).slice(0, Math.max(0, count - maxEntries));
@@ -84,11 +90,14 @@ export function idempotencyLedger(store: Store, options: IdempotencyLedgerOption
         signal.throwIfAborted();
         const now = clock.now();
         const found = await table.get(id);
-        const isOver = found !== undefined && now - found.value.at >= ttlMs && !isAlive(found.value, now);
-        if (found === undefined || isOver) {
+        if (found === undefined || isOver(found.value)) {
           const entry: Entry = { v: 1, state: 'running', callId, argsDigest, at: now, leaseUntil: now + LEASE_MS };
-          if (await table.put(id, entry, found?.rev ?? null)) return mine(table, id, entry, { clock, afterwards });
-          continue;
+          if (!(await table.put(id, entry, found?.rev ?? null))) continue;
+          const claimed = mine(table, id, entry, { clock, afterwards });
+          if (!signal.aborted) return claimed;
+          // Nobody waits for it any more, so nobody would ever settle it, and its lease would be renewed for ever.
+          await claimed.settle({ kind: 'released' });
+          throw signal.reason;
         }
         const entry = found.value;
         if (entry.argsDigest !== argsDigest) return { kind: 'other_arguments', callId: entry.callId, at: entry.at };
@@ -121,7 +130,7 @@ function mine(
   id: string,
   claimed: Entry,
   { clock, afterwards }: { readonly clock: Clock; afterwards(): Promise<void> },
-): LedgerClaim {
+): Extract<LedgerClaim, { kind: 'mine' }> {
   let stop = () => {};
   let settled = false;
   /** Changes the entry as long as it is this call's; somebody else's is let alone. */

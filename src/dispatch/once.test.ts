@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Failure, IdempotencyLedger, Outcome, SourceResult, Store } from '../contracts/index.ts';
+import type { Failure, IdempotencyLedger, Outcome, RecordVersions, SourceResult, Store } from '../contracts/index.ts';
 import { memoryStore } from '../store/index.ts';
 import { ToolFailure } from '../tools/index.ts';
 import {
@@ -282,6 +282,51 @@ test('what is over is let go by processes that make one call each', async () => 
   const kept: string[] = [];
   for await (const [key] of store.table('idempotency').list('')) kept.push(key);
   expect(kept.length).toBeLessThanOrEqual(2);
+});
+
+test('what is still under way is remembered for longer than what has ended is', async () => {
+  const store = memoryStore();
+  const clock = manualClock();
+  const slow = shop(() => new Promise(() => {}), { clock, store, ttlMs: 1_000 });
+  const first = slow.call('pay', { id: 'a' }, { ctx: { idleMs: 600_000, hardMs: 600_000 } });
+  await clock.advance(5_000);
+  // The first act of another process lets go of what is over.
+  const other = shop(() => ok('paid'), { clock, store, ttlMs: 1_000 });
+  await over(clock, other.call('pay', { id: 'b' }));
+  const second = other.call('pay', { id: 'a' }, { ctx: { callId: 'two', hardMs: 10_000 } });
+  expect(failureOf(await over(clock, second)).message).toContain('still under way');
+  expect(other.source.calls).toHaveLength(1);
+  await over(clock, first);
+});
+
+test('a claim that a slow store grants to a call that has been given up is let go again', async () => {
+  const clock = manualClock();
+  const inner = memoryStore();
+  let grant: () => void = () => {};
+  const granted = new Promise<void>((resolve) => {
+    grant = resolve;
+  });
+  const store: Store = {
+    ...inner,
+    table<T extends { readonly v: number }>(name: string, versions?: RecordVersions<T>) {
+      const table = inner.table<T>(name, versions);
+      return {
+        ...table,
+        async put(key: string, value: T | null, rev: number | null) {
+          await granted;
+          return table.put(key, value, rev);
+        },
+      };
+    },
+  };
+  const given = shop(() => ok('paid'), { clock, store });
+  expect(await over(clock, given.call('pay', { id: 'a' }, { ctx: { hardMs: 1_000 } }))).toMatchObject({
+    kind: 'failed',
+  });
+  grant();
+  const { call, source } = shop(() => ok('paid'), { clock, store: inner });
+  expect(await over(clock, call('pay', { id: 'a' }, { ctx: { callId: 'two' } }))).toMatchObject({ kind: 'ok' });
+  expect([given.source.calls.length, source.calls.length]).toEqual([0, 1]);
 });
 
 test('whatever the order of calls, failures and deaths, no act is known to have run twice', async () => {

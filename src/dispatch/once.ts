@@ -1,4 +1,4 @@
-import type { LedgerClaim, LedgerKey, LedgerSettlement, Outcome } from '../contracts/index.ts';
+import type { IdempotencyLedger, LedgerClaim, LedgerKey, LedgerSettlement, Outcome } from '../contracts/index.ts';
 import { canonicalJson, sha256 } from '../tools/index.ts';
 import { boundDigest } from './arguments.ts';
 import type { Call, Ended, First, Path, Permitted, Ran } from './call-path.ts';
@@ -14,15 +14,38 @@ const UNGUARDED: First = { stage: 'first', settle: async () => {} };
  * Only for a tool that declares an idempotency key, and for a call that its front door may hand over again: looks whether
  * it ran already. What ran is answered by its first end, what is under way is waited for, and what nobody knows of
  * whether it ran is not run again. Equal arguments, and ids that a model or a client chose, never make two calls one.
+ *
+ * A call may be both: an error that frees the act doesn't free the call that had it.
  */
 export async function once(path: Path, call: Call, permit: Permitted): Promise<Ended | Ran | First> {
   const { idempotency } = path;
   if (!idempotency || call.previewFor) return UNGUARDED;
   const act = actOf(call, permit);
   if (act && 'stage' in act) return act;
-  const claimed = act ?? redelivered(call, permit);
-  if (!claimed) return UNGUARDED;
-  const { key, argsDigest, isAct } = claimed;
+  const mine: First[] = [];
+  const settle = async (outcome: Outcome) => {
+    for (const each of mine) await each.settle(outcome);
+  };
+  for (const claimed of [redelivered(call, permit), act]) {
+    if (!claimed) continue;
+    const taken = await take(path, idempotency, call, permit, claimed);
+    if (taken.stage === 'first') {
+      mine.push(taken);
+      continue;
+    }
+    await settle(taken.outcome);
+    return taken;
+  }
+  return { stage: 'first', settle };
+}
+
+async function take(
+  path: Path,
+  idempotency: IdempotencyLedger,
+  call: Call,
+  permit: Permitted,
+  { key, argsDigest, isAct }: Claimed,
+): Promise<Ended | Ran | First> {
   const run = await withinLimits(
     ({ signal }) => idempotency.claim(key, { callId: call.ctx.callId, argsDigest }, signal),
     { signal: call.ctx.signal, clock: path.clock, hardMs: call.hardMs },

@@ -5,6 +5,7 @@ import { bench, definition, fakeSource, manualClock, ok, policyOf, SERVER } from
 import { idempotencyLedger } from './idempotency-ledger.ts';
 
 interface ShopOptions {
+  readonly keyed?: boolean;
   readonly store?: Store;
   readonly clock?: ReturnType<typeof manualClock>;
   readonly fingerprint?: string;
@@ -12,10 +13,12 @@ interface ShopOptions {
 }
 
 function shop(handler: () => SourceResult | Promise<SourceResult>, options: ShopOptions = {}) {
-  const { store = memoryStore(), clock = manualClock(), fingerprint = 'f1', effect = 'write' } = options;
+  const { store = memoryStore(), clock = manualClock(), fingerprint = 'f1', effect = 'write', keyed = false } = options;
   const source = fakeSource({ pay: handler, refund: handler });
   const ref = (tool: string) => ({ ref: { server: SERVER, tool, name: `mcp__shop__${tool}`, fingerprint } });
-  const tools = ['pay', 'refund'].map((tool) => definition(tool, { ...ref(tool), effect }));
+  const tools = ['pay', 'refund'].map((tool) =>
+    definition(tool, { ...ref(tool), effect, ...(keyed && { idempotencyKey: () => 'act' }) }),
+  );
   const idempotency = idempotencyLedger(store, { clock });
   const made = bench(tools, source, { idempotency, clock });
   const start = (args: object, ctx: Partial<CallContext>, more: { name?: string; conversation?: string } = {}) =>
@@ -46,6 +49,31 @@ test('an end that its tool calls an error is an end: the call is not run again',
   const { call, source } = shop(failing);
   await call({ id: 'a' }, again(1));
   expect(JSON.stringify(await call({ id: 'a' }, again(2)))).toContain('half of it was paid');
+  expect(source.calls).toHaveLength(1);
+});
+
+test('an error that frees the act of a tool with an idempotency key does not free the call that had it', async () => {
+  const failing = (): SourceResult => ({ ...ok('half of it was paid'), isError: true }) as SourceResult;
+  const { call, source, recorder } = shop(failing, { keyed: true });
+  await call({ id: 'a' }, again(1));
+  expect(JSON.stringify(await call({ id: 'a' }, again(2)))).toContain('half of it was paid');
+  expect(source.calls).toHaveLength(1);
+  expect(recorder.outcomes[1]?.answeredBy?.callId).toBe('call-1');
+  await call({ id: 'a' }, { callId: 'call-3' });
+  expect(source.calls).toHaveLength(2);
+});
+
+test('what another call had done for the same act is the end of a call that comes again, too', async () => {
+  let nth = 0;
+  const { call, source } = shop(
+    () => {
+      nth += 1;
+      return ok(`paid ${nth}`);
+    },
+    { keyed: true },
+  );
+  await call({ id: 'a' }, { callId: 'call-0' });
+  for (const each of [1, 2]) expect(JSON.stringify(await call({ id: 'a' }, again(each)))).toContain('paid 1');
   expect(source.calls).toHaveLength(1);
 });
 
