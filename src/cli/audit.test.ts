@@ -66,6 +66,15 @@ test('list shows the calls, and filters them', async () => {
   expect(await bridle('list', '--since', 'soon')).toMatchObject({ status: 2, stderr: expect.stringContaining('90d') });
 });
 
+test('list gives what can be read of a part, and ends with status 1, as nobody may take it for all', async () => {
+  await written('w1');
+  await written('w2');
+  appendFileSync(file('w1'), '{"v":1,\n');
+  const { status, stdout, stderr } = await bridle('list', '--json');
+  expect([status, JSON.parse(stdout)]).toEqual([1, expect.objectContaining({ length: 6 })]);
+  expect(stderr).toContain('w1: not wholly read');
+});
+
 test('show tells that a call was given the end of an earlier one', async () => {
   const logs = auditLogs(at());
   const place = {

@@ -47,14 +47,18 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
 async function list(parsed: ParsedCommand, io: CommandIo): Promise<number> {
   const limit = numberOption(parsed, 'limit') ?? SHOWN;
   const rows: AuditRow[] = [];
-  for await (const row of calls(parsed, io)) {
+  let isWhole = true;
+  const onPart = () => {
+    isWhole = false;
+  };
+  for await (const row of calls(parsed, io, onPart)) {
     rows.push(row);
     if (rows.length > limit) rows.shift();
   }
   if (flag(parsed, 'json')) printJson(io, rows, 2);
   else if (rows.length === 0) io.stdout.write('No calls in the audit match.\n');
   else for (const row of rows) io.stdout.write(`${auditRow(row)}\n`);
-  return EXIT.answered;
+  return isWhole ? EXIT.answered : EXIT.failed;
 }
 
 /** Of one call everything that is known; newest first where several have its id. */
@@ -127,7 +131,7 @@ async function verify(parsed: ParsedCommand, io: CommandIo): Promise<number> {
   const removed = pruned > 0 ? `, and ${pruned} that were pruned` : '';
   const words = `${counted(records, 'record')} of ${counted(result.writers.length, 'writer')}${removed}`;
   io.stdout.write(result.ok ? `The audit holds: ${words}.\n` : `The audit does not hold; ${words} were looked at.\n`);
-  if (!kept)
+  if (!kept?.length)
     io.stdout.write("What is missing at the end of a chain shows only with --heads FILE, of 'audit heads --json'.\n");
   return result.ok ? EXIT.answered : EXIT.failed;
 }
@@ -174,7 +178,8 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-function calls(parsed: ParsedCommand, io: CommandIo): AsyncIterable<AuditRow> {
+/** @param onPart told when something can't be read */
+function calls(parsed: ParsedCommand, io: CommandIo, onPart = () => {}): AsyncIterable<AuditRow> {
   const filter: AuditFilter = {
     ...given('agent', stringOption(parsed, 'agent')),
     ...given('tool', stringOption(parsed, 'tool')),
@@ -183,6 +188,7 @@ function calls(parsed: ParsedCommand, io: CommandIo): AsyncIterable<AuditRow> {
     ...given('until', timeOption(parsed, 'until')),
   };
   const onUnreadable = (writer: string, why: string) => {
+    onPart();
     io.stderr.write(`${printable(`${writer}: not wholly read: ${why}`)}\n`);
   };
   return readAudit(auditLogs(io), filter, onUnreadable);

@@ -119,6 +119,14 @@ describe('verifying an audit', () => {
     expect(await verify()).toMatchObject({ ok: true, writers: [{ records: 2, closed: false, torn: 11 }] });
   });
 
+  test('bytes behind the end of a chain that was closed are a problem', async () => {
+    await write('w', 1);
+    appendFileSync(first(), '{"v":1,"wri');
+    const { ok, problems } = await verify();
+    expect(ok).toBe(false);
+    expect(problems).toMatchObject([{ code: 'chain_broken', text: expect.stringContaining('11 bytes stand behind') }]);
+  });
+
   test('a record of a later version is refused, not passed over', async () => {
     await write('w', 1);
     appendFileSync(first(), '{"v":2}\n');

@@ -27,7 +27,10 @@ export interface VerifiedWriter {
   readonly head: AuditHead | null;
   /** Whether its writer ended in order; else it was killed, or still runs. */
   readonly closed: boolean;
-  /** Bytes behind the last whole record: of a writer that was killed, or is just writing. No problem of the chain. */
+  /**
+   * Bytes behind the last whole record: of a writer that was killed, or is just writing. No problem of the chain, unless it
+   * was closed.
+   */
   readonly torn: number;
 }
 
@@ -130,6 +133,13 @@ async function verifyWriter(
   const torn = await tornBytes(logs, writer, (why) =>
     problem('record_unreadable', head.seq + 1, `Its files can't be read: ${why}`),
   );
+  // Whoever closed a chain wrote nothing after that.
+  if (closed && torn > 0)
+    problem(
+      'chain_broken',
+      head.seq,
+      `${torn} bytes stand behind a record, though its writer ended in order: they are not its own.`,
+    );
   return { writer, records, pruned: isAnchored ? anchor.records : 0, head: head.seq === 0 ? null : head, closed, torn };
 }
 
