@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { LoopEvent } from '../contracts/index.ts';
+import type { Json, LoopEvent } from '../contracts/index.ts';
 import { BridleError } from '../tools/index.ts';
 import { calls, config, drain, ok, reply, resultsOf, says, script, start, textBlock, toolUse } from './fixtures.ts';
 import { readMessages } from './read-messages.ts';
@@ -108,6 +108,13 @@ describe('a model that fails', () => {
   test('with a reply that is no message is told apart', async () => {
     const result = await start(script({ stop_reason: 'end_turn', content: 'text' })).result;
     expect(result).toMatchObject({ end: 'failed', error: { code: 'model_reply_malformed' } });
+  });
+
+  test.each([2_000, 50_000])('with a reply that is nested %i deep, which no journal could hold, too', async (depth) => {
+    const input = JSON.parse(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`) as Json;
+    const model = { id: 'own', respond: async () => ({ message: reply([toolUse('a', 'read', input)], 'tool_use') }) };
+    const result = await start(model as unknown as Parameters<typeof start>[0]).result;
+    expect(result).toMatchObject({ end: 'failed', calls: 0, error: { code: 'model_reply_malformed' } });
   });
 
   test('ends when a model of somebody’s own answers with nothing', async () => {

@@ -1,5 +1,16 @@
-import type { LoopEvent, Outcome } from '../contracts/index.ts';
-import { isBridleError } from '../tools/index.ts';
+import type { Json, LoopEvent, Outcome } from '../contracts/index.ts';
+import { BridleError, isBridleError, nestsDeeper } from '../tools/index.ts';
+
+/** Far more than any reply needs, and less than what can be written down and sent back. */
+const MOST_DEPTH = 1_000;
+
+/** @throws BridleError `model_reply_malformed` for a reply that no journal could hold */
+export function refuseTooDeep(message: Json): void {
+  if (!nestsDeeper(message, MOST_DEPTH)) return;
+  throw new BridleError('model_reply_malformed', `The reply is nested more than ${MOST_DEPTH} levels deep.`, {
+    hint: 'Check the server behind the address.',
+  });
+}
 
 /** What is told of a model that gave no reply. */
 export function modelFault(error: unknown, model: string): { code: string; message: string; hint?: string } {

@@ -20,7 +20,7 @@ import type { AfterCall, EndedCall } from './agent-hooks.ts';
 import { createDeltaReader, type DeltaReader } from './deltas.ts';
 import type { RunEvent } from './events.ts';
 import { reached } from './limits.ts';
-import { abandoned, brokeOff, modelFault, whyStopped, words } from './shell-faults.ts';
+import { abandoned, brokeOff, modelFault, refuseTooDeep, whyStopped, words } from './shell-faults.ts';
 import type { LoopState, LoopTool } from './state.ts';
 import { step } from './step.ts';
 import { checkAnswer, type OutputCheck } from './structured-output.ts';
@@ -265,6 +265,7 @@ export class Shell {
   private hear(reply: ModelReply | undefined, deltas: DeltaReader): void {
     const { message = null, stopReason, usage = null } = reply ?? {};
     const reason = String(stopReason);
+    refuseTooDeep(message);
     for (const piece of deltas.rest(message)) this.options.emit(piece);
     this.asking = null;
     this.options.emit({ type: 'message', message, stopReason: reason });
