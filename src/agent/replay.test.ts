@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { Json, LoopEvent, TraceEvent } from '../contracts/index.ts';
+import type { RunJournal } from './agent-options.ts';
 import { calls, cancelledOutcome, config, gate, ok, reply, says, script, start, toolUse } from './fixtures.ts';
 import { readMessages } from './read-messages.ts';
 import { replay } from './replay.ts';
+import { runBegun } from './resume/journal-begin.ts';
+import { siblingRules } from './siblings.ts';
 
 /** Runs and keeps the journal, with the end as a trace has it. */
 async function journal(...args: Parameters<typeof start>) {
@@ -62,6 +65,26 @@ describe('replay', () => {
     expect(readMessages(again.messages)).toMatchObject({ state: 'ready' });
     expect(again.messages.length).toBe(aborted.messages.length);
     expect(JSON.stringify(again.messages)).toContain('was not run');
+  });
+
+  test('gives what a run said at its limits in the same words, where its journal holds what it was held to', async () => {
+    const asks = toolUse('q', 'ask_user', { question: 'Which?' });
+    const many = calls('read', 'write', 'write').content as Json[];
+    const failing = reply([toolUse('f', 'write', 'no object'), asks], 'tool_use');
+    for (const [limits, first] of [
+      [{ turns: 1 }, reply([asks], 'tool_use')],
+      [{ toolCalls: 1 }, reply(many, 'tool_use')],
+      [{ tokens: 12 }, reply([...many, asks], 'tool_use')],
+      [{ identicalFailures: 1 }, failing],
+      [{ costUsd: 0.000_001 }, reply(many, 'tool_use')],
+    ] as const) {
+      const held = config(limits, { askTool: 'ask_user', siblings: siblingRules('skip'), costOf: () => 1 });
+      const model = 'claude-opus-5-5';
+      const about = { conversation: 'c1', model, config: held, before: [] };
+      const parts = { config: held, begun: runBegun({} as RunJournal, about) };
+      const { events, messages } = await journal(script(first, calls('read'), calls('read')), undefined, parts);
+      expect((await replay(events)).messages).toEqual(messages);
+    }
   });
 
   test('closes a run that broke off in a call: what it did is not known', async () => {

@@ -1,4 +1,5 @@
 import type { Json, LoopEvent, RunBegun, TraceEvent } from '../contracts/index.ts';
+import { costOf } from '../models/index.ts';
 import { BridleError } from '../tools/index.ts';
 import { ASK_USER } from './ask-user.ts';
 import { isObject } from './blocks.ts';
@@ -128,7 +129,7 @@ class Player {
   }
 }
 
-/** The journal says what happened; nothing may be refused a second time, or in another order. */
+/** For a journal that doesn't hold what the run was held to: nothing may be refused a second time, or in another order. */
 const CONFIG: LoopConfig = {
   tools: [],
   limits: effectiveLimits({
@@ -144,11 +145,17 @@ const CONFIG: LoopConfig = {
   askTool: ASK_USER,
 };
 
-/** What of a run's own configuration has a say in its messages. */
-function configOf({ config }: RunBegun, isKnown: boolean): LoopConfig {
-  const { tools, limits, parallel, askTool = ASK_USER } = CONFIG;
-  const now = configOfJournal(config, CONFIG).config;
-  return { ...now, limits, askTool, ...(!isKnown && { tools, parallel }) };
+/**
+ * What of a run's own configuration has a say in its messages. Where the journal has it, the fold is the run's own, limits
+ * included: what the model was told is told in the same words, which its signed thinking is bound to.
+ */
+function configOf({ config, model }: RunBegun, isKnown: boolean): LoopConfig {
+  const { askTool, ...always } = CONFIG;
+  if (!isKnown) {
+    const { tools, limits, parallel } = always;
+    return { ...configOfJournal(config, CONFIG).config, tools, limits, parallel, askTool: askTool ?? ASK_USER };
+  }
+  return configOfJournal(config, { ...always, costOf: (usage) => costOf(model, usage) }).config;
 }
 
 /** In a journal that doesn't say which calls ran side by side, all did as far as the fold is concerned. */
