@@ -139,7 +139,7 @@ async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number>
         screen.lines(`${style.yellow('warning:')} ${reasonLine(reason)}`);
       }
       workspace.instructions();
-      workspace.pins.tell(
+      workspace.tell(
         (text) => screen.lines(style.dim(text)),
         (reason) => screen.lines(`${style.yellow('warning:')} ${reasonLine(reason)}`),
       );
@@ -247,7 +247,7 @@ async function inPipe(parsed: ParsedCommand, io: CommandIo): Promise<number> {
       ])
         screen.lines(`warning: ${reasonLine(reason)}`);
       workspace.instructions();
-      workspace.pins.tell(
+      workspace.tell(
         (text) => screen.lines(style.dim(text)),
         (reason) => screen.lines(`${style.yellow('warning:')} ${reasonLine(reason)}`),
       );

@@ -116,7 +116,7 @@ export async function run(given: ParsedCommand, io: CommandIo): Promise<number> 
         warn(namesWithoutTools(workspace, agent.catalog, { agent: name, via: 'terminal' }, seen), io);
       }
       workspace.instructions();
-      workspace.pins.tell(
+      workspace.tell(
         (text) => !quiet && io.stderr.write(`${style.dim(text)}\n`),
         (reason) => warn([reason], io),
       );

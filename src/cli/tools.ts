@@ -77,7 +77,7 @@ export async function withCatalog(
       const who: Identity = { agent: stringOption(parsed, 'agent') ?? MAIN_AGENT, via: 'terminal' };
       warn(namesWithoutTools(workspace, catalog, who, seen, 'all'), io);
       // Looking pins nothing, so nothing new is told.
-      workspace.pins.tell(
+      workspace.tell(
         () => {},
         (reason) => warn([reason], io),
       );

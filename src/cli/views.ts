@@ -1,5 +1,5 @@
 import { createCatalog } from '../catalog/index.ts';
-import { writeUpstream } from '../host/index.ts';
+import { writeUpstreams } from '../host/index.ts';
 import { allowAll, type ViewReview, viewSummary } from '../policy/index.ts';
 import { BridleError, printable } from '../tools/index.ts';
 import { personName } from './approval-inbox.ts';
@@ -83,19 +83,24 @@ async function accept(
   // All or none of them.
   for (const state of found) refuseUnfit(state, seenOption(parsed), isWritten);
   if (!views.reviews && !isWritten) {
-    throw notAccepted('Nothing of what views were reviewed against is kept here: the pins are off.', {
+    const [problem] = views.problems;
+    throw notAccepted(problem?.text ?? 'Nothing of what views were reviewed against is kept here: the pins are off.', {
       hint: 'Give --write, which puts it into the file of the view.',
     });
   }
   const accepted: { readonly state: ViewState; readonly review?: ViewReview; readonly file?: string }[] = [];
   const kept = views.reviews && (await openReviews(io, root, 'record'));
-  await seenByPins(found, io, root);
   try {
+    await seenByPins(found, io, root);
+    const reviewed = found.flatMap(({ view, fingerprint }) =>
+      fingerprint === undefined ? [] : [{ view, fingerprint }],
+    );
+    // The files first: without them, what is kept would say more than was done.
+    const files = isWritten ? await writeUpstreams(reviewed, root) : undefined;
     for (const state of found) {
-      const { view, of, fingerprint } = state;
-      if (!of || fingerprint === undefined) continue;
-      // The file first: without it, what is kept would say more than was done.
-      const written = isWritten ? await writeUpstream(view, fingerprint, root) : undefined;
+      const { view, of } = state;
+      if (!of) continue;
+      const written = files?.get(view);
       const review = await kept?.reviews.accept(view, of, { by: personName() });
       accepted.push({ state, ...(review && { review }), ...(written && { file: written.file }) });
       if (flag(parsed, 'json')) continue;
@@ -120,8 +125,11 @@ async function seenByPins(states: readonly ViewState[], io: CommandIo, root: str
   const held = states.flatMap(({ of, heldBack }) => (of && heldBack?.code === 'pin_changed' ? [of] : []));
   if (held.length === 0) return;
   const { known, close } = await pinRecords(io, root);
-  for (const of of held) known.verdict(of);
-  await close();
+  try {
+    for (const of of held) known.verdict(of);
+  } finally {
+    await close();
+  }
 }
 
 function acceptedText(state: ViewState, written: { readonly file: string; readonly changed: boolean } | undefined) {

@@ -17,6 +17,8 @@ export interface WorkspaceViews {
    * @param met told of each tool that such a view hides
    */
   stopped(met: (of: ToolDefinition) => void): readonly Reason[];
+  /** Tells from now on of each view that a new listing stops, and that `stopped` didn't tell of. */
+  tell(warning: (reason: Reason) => void, met: (of: ToolDefinition) => void): void;
   close(): Promise<void>;
 }
 
@@ -35,23 +37,61 @@ export async function workspaceViews(
   const problems: Reason[] = [];
   const isKept = how !== 'none' && views.length > 0 && (settings.firstUse || settings.locked);
   const opened = isKept ? await openReviews(io, root, how).catch((error) => noDatabase(error, problems)) : undefined;
-  const set = createViewSet(views, { root, ...(opened && { pins: opened.reviews }) });
+  const made = createViewSet(views, { root, ...(opened && { pins: opened.reviews }) });
+  /** The definitions that each view was told of: a server could change what it says for ever. */
+  const told = new Map<View, Set<string>>();
+  const isNew = (view: View, { ref }: ToolDefinition) => {
+    const known = told.get(view) ?? new Set();
+    told.set(view, known);
+    return known.size < MOST_TOLD && !known.has(ref.fingerprint) && known.add(ref.fingerprint) !== undefined;
+  };
+  const stopped = (met: (of: ToolDefinition) => void, only: (view: View, of: ToolDefinition) => boolean) =>
+    views.flatMap((view) => {
+      const { of, why } = made.outcome(view) ?? {};
+      if (of === undefined || why?.code !== 'view_upstream_changed' || !only(view, of)) return [];
+      met(of);
+      const name = printable(viewName(view));
+      const text = `The view "${name}" is stopped: the tool behind it has changed since it was reviewed. Look: bridle views show ${name}; agree: bridle views accept ${name}.`;
+      return [{ ...why, text }];
+    });
+  let listed = () => {};
+  const set: ViewSet = {
+    ...made,
+    apply(server, listing) {
+      const viewed = made.apply(server, listing);
+      listed();
+      return viewed;
+    },
+  };
   return {
     set,
     reviews: opened?.reviews,
     problems,
     stopped: (met) =>
-      views.flatMap((view) => {
-        const { of, why } = set.outcome(view) ?? {};
-        if (of === undefined || why?.code !== 'view_upstream_changed') return [];
-        met(of);
-        const name = viewName(view);
-        const text = `The view "${printable(name)}" is stopped: the tool behind it has changed since it was reviewed. Look: bridle views show ${printable(name)}; agree: bridle views accept ${printable(name)}.`;
-        return [{ ...why, text }];
+      stopped(met, (view, of) => {
+        isNew(view, of);
+        return true;
       }),
-    close: async () => opened?.close(),
+    tell(warning, met) {
+      let isDue = false;
+      listed = () => {
+        if (isDue) return;
+        isDue = true;
+        setImmediate(() => {
+          isDue = false;
+          for (const reason of stopped(met, isNew)) warning(reason);
+        });
+      };
+    },
+    async close() {
+      listed = () => {};
+      await opened?.close();
+    },
   };
 }
+
+/** How many definitions of its tool one view is told to be stopped by. */
+const MOST_TOLD = 8;
 
 /** The reviews of this person in one place. */
 export async function openReviews(

@@ -1,5 +1,5 @@
 import { type ContentCatalog, createContentCatalog } from '../catalog/index.ts';
-import type { CallContext, Model, Policy, Reason, Source } from '../contracts/index.ts';
+import type { CallContext, Model, Policy, Reason, Source, ToolDefinition } from '../contracts/index.ts';
 import {
   type AgentFile,
   CLIENT_CAPABILITIES,
@@ -67,6 +67,8 @@ export interface Workspace {
   lent(): Lent;
   /** What its servers and views are to be warned about, as far as they were used. */
   notes(): readonly Reason[];
+  /** Says what the pins found out so far, and from then on whatever they and the views do. */
+  tell(note: (text: string) => void, warning: (reason: Reason) => void): void;
   /** Ends every server that was started. */
   close(): Promise<void>;
 }
@@ -166,6 +168,9 @@ export async function openWorkspace(
     ),
   );
   const content = createContentCatalog({ sources: servers.map((server) => server.content) });
+  // They see what stands behind a view, too, as nobody else asks about a tool whose view is stopped.
+  const seenByPins = (of: ToolDefinition) =>
+    void pins.wrap(allowAll()).view({ agent: MAIN_AGENT, via: 'terminal' }, of);
   return {
     project,
     rules: rules.policy,
@@ -189,9 +194,12 @@ export async function openWorkspace(
       ...servers.flatMap(({ connection }) =>
         connection.status().reasons.filter(({ code }) => code === 'mcp_old_transport'),
       ),
-      // The pins see what stands behind it, too, as nobody else asks about a tool whose view is stopped.
-      ...views.stopped((of) => void pins.wrap(allowAll()).view({ agent: MAIN_AGENT, via: 'terminal' }, of)),
+      ...views.stopped(seenByPins),
     ],
+    tell(note, warning) {
+      pins.tell(note, warning);
+      views.tell(warning, seenByPins);
+    },
     async close() {
       content.close();
       await Promise.all(servers.map((server) => server.close()));

@@ -52,4 +52,4 @@ export { CLIENT_CAPABILITIES, type ServerRequestsOptions, serverRequests } from 
 export { type AlwaysAnswer, type TerminalAskerOptions, terminalAsker } from './terminal-asker.ts';
 export { type TrustAsker, trustPrompt, trustText } from './trust-prompt.ts';
 export { visibleText } from './visible-text.ts';
-export { writeUpstream } from './write-upstream.ts';
+export { writeUpstreams } from './write-upstream.ts';
