@@ -117,11 +117,21 @@ describe('toApiTool', () => {
         tags: {
           type: 'array',
           description: 'minItems: 2',
+          minItems: 1,
           items: { type: 'object', properties: {}, additionalProperties: false },
         },
-        pair: { type: 'array', description: 'prefixItems: [{"type":"string"}], items: false' },
+        pair: {
+          type: 'array',
+          items: { type: 'string' },
+          description: 'prefixItems: [{"type":"string"}], items: false',
+        },
         how: { anyOf: [{ type: 'string' }, { type: 'null' }] },
-        level: { description: 'enum: [{"x":1}]' },
+        level: {
+          type: 'object',
+          properties: { x: { enum: [1] } },
+          required: ['x'],
+          additionalProperties: false,
+        },
       },
       additionalProperties: false,
     });

@@ -1,29 +1,40 @@
 import type { JsonObject, ToolDefinition } from '../contracts/index.ts';
 import { isJsonObject } from './json-object.ts';
-import { type Lowered, lowered } from './lower-schema.ts';
+import { type Lowered, lowered, stepsOf } from './lower-schema.ts';
 import { printable } from './printable.ts';
 import { modern } from './schema-prepare.ts';
 import { mapSchema } from './schema-walk.ts';
-import { strictSchema } from './strict-schema.ts';
+import { fitsStrict } from './strict-fits.ts';
+import { refusal, type StrictForm, type StrictOptions, strictSchema } from './strict-schema.ts';
+
+/** Whether an entry is strict; `defaults_required`: it is, and what has a default has to be given. */
+export type Strictness = 'strict' | 'defaults_required' | 'loose';
 
 /**
  * The tool as a custom tool entry of a Messages API request.
  *
  * What the API doesn't take at the top of `input_schema` goes into the description (see `lowered`). `strict` is left out
- * where the schema can't be strict, since the API would refuse the whole request. Calls are still checked against the
+ * where the tool can't be strict, since the API would refuse the whole request. Calls are still checked against the
  * definition's own schema.
  */
 export function toApiTool(definition: ToolDefinition): JsonObject {
+  return apiToolEntry(definition, definition.hints?.strict === true ? 'strict' : 'loose');
+}
+
+/** As `toApiTool`, whatever the author asks for; loose where the tool can't be strict. */
+export function apiToolEntry(definition: ToolDefinition, strictness: Strictness): JsonObject {
   const { ref, description, hints = {} } = definition;
   const { schema, rules } = entrySchema(definition);
-  const strict = hints.strict === true ? strictSchema(schema) : null;
-  const words = [description, ...rules].filter((part) => part !== '').join('\n\n');
+  const form = strictness === 'loose' ? null : strictTool(definition, optionsOf(strictness));
+  const strict = form !== null && 'schema' in form ? form.schema : null;
+  const words = [description, ...rules.map(({ text }) => text)].filter((part) => part !== '').join('\n\n');
+  const examples = (hints.examples ?? []).filter((example) => strict === null || fitsStrict(strict, example));
   return {
     name: ref.name,
     ...(words !== '' && { description: words }),
     input_schema: strict ?? schema,
     ...((strict !== null || hints.strict === false) && { strict: strict !== null }),
-    ...(hints.examples && { input_examples: [...hints.examples] }),
+    ...(hints.examples && (examples.length > 0 || strict === null) && { input_examples: examples }),
     ...(hints.cacheControl !== undefined && { cache_control: hints.cacheControl }),
     ...(hints.deferLoading !== undefined && { defer_loading: hints.deferLoading }),
     ...(hints.allowedCallers && { allowed_callers: [...hints.allowedCallers] }),
@@ -31,9 +42,23 @@ export function toApiTool(definition: ToolDefinition): JsonObject {
   };
 }
 
-/** False for a tool whose author asks for strict tool use of a schema that it can't express. */
-export function canBeStrict(definition: ToolDefinition): boolean {
-  return definition.hints?.strict !== true || strictSchema(entrySchema(definition).schema) !== null;
+function optionsOf(strictness: Strictness): StrictOptions {
+  return { defaultsRequired: strictness === 'defaults_required' };
+}
+
+/**
+ * What strict tool use makes of a tool: the schema that it takes and the steps to it, from what the tool itself takes;
+ * or why the tool can't be strict, whoever asks for it.
+ */
+export function strictTool(definition: ToolDefinition, options: StrictOptions = {}): StrictForm {
+  const { allowedCallers = ['direct'], toolset } = definition.hints ?? {};
+  if (toolset !== undefined) return refusal('strict_toolset', 'it is a member of a toolset of the provider');
+  if (allowedCallers.some((caller) => caller !== 'direct')) {
+    return refusal('strict_programmatic', 'code may call it');
+  }
+  const entry = entrySchema(definition);
+  const form = strictSchema(entry.schema, options);
+  return 'refused' in form ? form : { ...form, steps: [...stepsOf(entry), ...form.steps] };
 }
 
 function entrySchema({ inputSchema }: ToolDefinition): Lowered {

@@ -1,5 +1,5 @@
 import type { Json, Reason } from '../contracts/index.ts';
-import { canBeStrict } from './api-tool.ts';
+import { strictTool } from './api-tool.ts';
 import { isBridleError } from './bridle-error.ts';
 import type { Tool } from './define-tool.ts';
 import { isJsonObject } from './json-object.ts';
@@ -19,9 +19,9 @@ const CONFIRMING =
 export async function checkTool(tool: Tool): Promise<readonly Reason[]> {
   const { inputSchema, outputSchema, hints } = tool.definition;
   const reasons: Reason[] = [];
-  if (!canBeStrict(tool.definition)) {
-    const text =
-      'It is sent without "strict": its schema has an open object, refers to itself, or has names that the API refuses.';
+  const strict = hints?.strict === true ? strictTool(tool.definition) : null;
+  if (strict !== null && 'refused' in strict) {
+    const text = `It is sent without "strict": ${strict.why}`;
     reasons.push({ room: 'tools', code: 'strict_impossible', text });
   }
   for (const flag of tool.definition.effect === 'read' ? [] : selfConfirmations(inputSchema)) {

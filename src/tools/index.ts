@@ -3,7 +3,7 @@
  * runs come from the same object, and nothing here knows where a tool comes from or who may call it.
  */
 export { type AgentSdkToolLike, type AnthropicRunnableLike, adoptTool, type RunnableLike } from './adopt-tool.ts';
-export { toApiTool } from './api-tool.ts';
+export { apiToolEntry, type Strictness, strictTool, toApiTool } from './api-tool.ts';
 export type { Answer, Ask } from './asking.ts';
 export { BridleError, isBridleError } from './bridle-error.ts';
 export { canonicalJson, sha256 } from './canonical.ts';
@@ -63,6 +63,7 @@ export { compileSchema, type SchemaCheck } from './schema-check.ts';
 export { inspectAnySchema, inspectSchema, SCHEMA_CAPS } from './schema-inspect.ts';
 export type { SchemaIssue } from './schema-issues.ts';
 export { ownInputSchema, ownOutputSchema } from './schema-own.ts';
+export type { SchemaStep } from './schema-step.ts';
 export { standardIssues } from './standard-issues.ts';
 export { isStandardSchema, type StandardSchemaLike } from './standard-schema.ts';
 export { type ToolsetMember, type ToolsetOptions, toolsetSource } from './toolset.ts';

@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '../contracts/index.ts';
 import { isJsonObject } from './json-object.ts';
 import { printable } from './printable.ts';
 import { resolveLocal } from './schema-refs.ts';
+import type { SchemaStep } from './schema-step.ts';
 import { mapSchema } from './schema-walk.ts';
 
 const COMBINATORS = ['allOf', 'anyOf', 'oneOf'] as const;
@@ -15,7 +16,23 @@ const MAX_RULE = 4_000;
 export interface Lowered {
   readonly schema: JsonObject;
   /** What the schema no longer says, in words. */
-  readonly rules: readonly string[];
+  readonly rules: readonly Rule[];
+}
+
+/** One thing that the description says in place of the schema, with the keywords at the top that said it. */
+interface Rule {
+  readonly keyword: string;
+  readonly text: string;
+}
+
+/** The rules as steps; what they say stands in the description of the tool. */
+export function stepsOf({ rules }: Lowered): readonly SchemaStep[] {
+  return rules.map(({ keyword, text }) => ({
+    pointer: '',
+    keyword,
+    how: 'described',
+    text: `In the tool's description: ${text}`,
+  }));
 }
 
 /**
@@ -33,7 +50,7 @@ export function lowered(input: JsonObject): Lowered {
 }
 
 function withoutCombinators(top: JsonObject, root: JsonObject): Lowered {
-  const rules: string[] = [];
+  const rules: Rule[] = [];
   let properties: JsonObject = isJsonObject(top.properties) ? top.properties : {};
   const required = new Set(strings(top.required));
   let open = top.additionalProperties !== false;
@@ -42,7 +59,7 @@ function withoutCombinators(top: JsonObject, root: JsonObject): Lowered {
     if (!Array.isArray(members)) continue;
     const forms = members.map((member) => (isJsonObject(member) ? withoutTopRef(member, root) : {}));
     for (const form of forms) {
-      if (isJsonObject(form.properties)) properties = merged(properties, form.properties);
+      if (isJsonObject(form.properties)) properties = mergedProperties(properties, form.properties);
     }
     const needed = forms.map((form) => new Set(strings(form.required)));
     for (const key of needed.flatMap((set) => [...set])) {
@@ -50,7 +67,7 @@ function withoutCombinators(top: JsonObject, root: JsonObject): Lowered {
     }
     // Closed beside a combinator, the object could hold nothing that only the combinator names.
     if (!open && forms.some((form) => isJsonObject(form.properties))) open = true;
-    rules.push(rule(WORDS[keyword], members));
+    rules.push(rule(keyword, WORDS[keyword], members));
   }
   if (rules.length === 0) return { schema: top, rules };
   const { allOf: _a, anyOf: _b, oneOf: _c, required: _d, additionalProperties: closedBy, ...rest } = top;
@@ -80,8 +97,8 @@ function withoutOddNames(schema: JsonObject): Lowered {
       additionalProperties: additionalProperties === false ? true : (additionalProperties ?? true),
     },
     rules: [
-      rule('It also takes arguments with these exact names, as JSON Schemas', Object.fromEntries(odd)),
-      ...(needed.length === 0 ? [] : [rule('Of these are required', needed)]),
+      rule('properties', 'It also takes arguments with these exact names, as JSON Schemas', Object.fromEntries(odd)),
+      ...(needed.length === 0 ? [] : [rule('required', 'Of these are required', needed)]),
     ],
   };
 }
@@ -119,7 +136,7 @@ function strings(value: Json | undefined): readonly string[] {
 }
 
 /** Both sets of properties; one that both describe differently may be either. */
-function merged(left: JsonObject, right: JsonObject): JsonObject {
+export function mergedProperties(left: JsonObject, right: JsonObject): JsonObject {
   const out = new Map(Object.entries(left));
   for (const [key, schema] of Object.entries(right)) {
     const before = out.get(key);
@@ -135,6 +152,6 @@ const WORDS: Readonly<Record<(typeof COMBINATORS)[number], string>> = {
   oneOf: 'The arguments must fit exactly one of these JSON Schemas',
 };
 
-function rule(words: string, value: Json): string {
-  return printable(`${words}: ${JSON.stringify(value)}`, { maxLength: MAX_RULE });
+function rule(keyword: string, words: string, value: Json): Rule {
+  return { keyword, text: printable(`${words}: ${JSON.stringify(value)}`, { maxLength: MAX_RULE }) };
 }

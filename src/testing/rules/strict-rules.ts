@@ -15,6 +15,12 @@ const UNSUPPORTED: readonly (readonly [type: string, fields: readonly string[]])
   ['integer', ['maximum', 'minimum', 'exclusiveMaximum', 'exclusiveMinimum', 'multipleOf']],
   ['string', ['maxLength', 'minLength']],
   ['array', ['maxItems', 'uniqueItems']],
+  ['object', ['minProperties', 'maxProperties']],
+];
+/** What no schema may say, whatever it is of. Keywords that the API doesn't know it passes over. */
+const UNTAKEN = [
+  ...['patternProperties', 'propertyNames', 'dependentRequired', 'dependentSchemas', 'unevaluatedProperties'],
+  ...['if', 'then', 'else', 'not', 'prefixItems'],
 ];
 const FORMATS = 'date-time time date duration email hostname uri ipv4 ipv6 uuid'.split(' ');
 
@@ -87,7 +93,7 @@ export const STRICT_RULES: readonly Rule[] = [
     source: report("the API words it \"For 'object' type, 'additionalProperties' must be explicitly set to false\""),
     check: (body) =>
       compiled(body)
-        .filter(({ block }) => block.type === 'object' && block.additionalProperties !== false)
+        .filter(({ block }) => isOf(block, 'object') && block.additionalProperties !== false)
         .map(({ path }) => `${path}: For 'object' type, 'additionalProperties' must be explicitly set to false`),
     breach: ask({ tools: [tool({ strict: true })] }),
     keeps: ask({ tools: [strict({})] }),
@@ -99,8 +105,7 @@ export const STRICT_RULES: readonly Rule[] = [
     check: (body) =>
       compiled(body).flatMap(({ path, block }) =>
         UNSUPPORTED.flatMap(([type, fields]) => {
-          const types = isString(block.type) ? [block.type] : arrayOf(block.type);
-          const used = types.includes(type) ? fields.filter((each) => block[each] !== undefined) : [];
+          const used = isOf(block, type) ? fields.filter((each) => block[each] !== undefined) : [];
           if (used.length === 0) return [];
           const are = used.length === 1 ? `property '${used[0]}' is` : `properties ${used.join(', ')} are`;
           return [`${path}: For '${type}' type, ${are} not supported`];
@@ -108,6 +113,41 @@ export const STRICT_RULES: readonly Rule[] = [
       ),
     breach: withField({ type: 'integer', minimum: 1 }),
     keeps: withField({ type: 'integer' }),
+  },
+  {
+    id: 'strict-untaken',
+    refuses: 'with a strict schema that has conditions, negations, tuples, or patterns of names',
+    source: report('the API words it "property \'prefixItems\' is not supported"'),
+    check: (body) =>
+      compiled(body).flatMap(({ path, block }) =>
+        UNTAKEN.filter((each) => block[each] !== undefined).map(
+          (each) => `${path}: For '${String(block.type)}' type, property '${each}' is not supported`,
+        ),
+      ),
+    breach: withField({ type: 'string', not: { const: 'x' } }),
+    keeps: withField({ type: 'string', enum: ['y', 'z'] }),
+  },
+  {
+    id: 'strict-one-of',
+    refuses: 'with a strict schema that has oneOf',
+    source: report('the API words it "Schema type \'oneOf\' is not supported"'),
+    check: (body) =>
+      compiled(body)
+        .filter(({ block }) => block.oneOf !== undefined)
+        .map(({ path }) => `${path}: Schema type 'oneOf' is not supported`),
+    breach: ask({ tools: [strict(listed({ oneOf: [{ type: 'string' }, { type: 'null' }] }))] }),
+    keeps: ask({ tools: [strict(listed({ anyOf: [{ type: 'string' }, { type: 'null' }] }))] }),
+  },
+  {
+    id: 'strict-all-of-ref',
+    refuses: 'with a strict schema whose allOf has a reference',
+    source: docs('Structured outputs: JSON Schema limitations'),
+    check: (body) =>
+      compiled(body)
+        .filter(({ block }) => arrayOf(block.allOf).some((each) => isObject(each) && each.$ref !== undefined))
+        .map(({ path }) => `${path}.allOf: allOf with $ref is not supported`),
+    breach: withDefinition({ allOf: [{ $ref: '#/$defs/s' }] }),
+    keeps: withDefinition({ allOf: [{ type: 'string' }] }),
   },
   {
     id: 'strict-min-items',
@@ -240,6 +280,10 @@ export const STRICT_RULES: readonly Rule[] = [
   },
 ];
 
+function isOf({ type }: JsonObject, name: string): boolean {
+  return type === name || arrayOf(type).includes(name);
+}
+
 function outputSchema({ output_config: config }: JsonObject): Json | undefined {
   return isObject(config) && isObject(config.format) ? config.format.schema : undefined;
 }
@@ -247,6 +291,16 @@ function outputSchema({ output_config: config }: JsonObject): Json | undefined {
 function withDefs(child: JsonObject): JsonObject {
   const node = { type: 'object', additionalProperties: false, properties: { child }, required: ['child'] };
   return ask({ tools: [strict({ $defs: { node }, properties: { a: { $ref: '#/$defs/node' } }, required: ['a'] })] });
+}
+
+/** Below an array, where alternatives count as no parameter of several types. */
+function listed(items: JsonObject): JsonObject {
+  return { properties: { a: { type: 'array', items } }, required: ['a'] };
+}
+
+function withDefinition(schema: JsonObject): JsonObject {
+  const properties = { a: schema, b: { $ref: '#/$defs/s' } };
+  return ask({ tools: [strict({ $defs: { s: { type: 'string' } }, properties, required: ['a', 'b'] })] });
 }
 
 function unions(count: number): JsonObject {

@@ -1,0 +1,146 @@
+import { existsSync, readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Json, JsonObject, ServerRef, ToolDefinition } from '../src/contracts/index.ts';
+import { checkMessagesRequest } from '../src/testing/index.ts';
+import {
+  apiToolEntry,
+  compileSchema,
+  definitionFromMcp,
+  isJsonObject,
+  rawFrom,
+  rawJson,
+  strictTool,
+} from '../src/tools/index.ts';
+import { strictSchema } from '../src/tools/strict-schema.ts';
+import { inputSchemas, sample, soundSchemas } from './helpers/schemas.ts';
+
+const RUNS = Number(process.env.BRIDLE_PROPERTY_RUNS ?? 2_000);
+const SEED = Number(process.env.BRIDLE_PROPERTY_SEED ?? Date.now() % 2 ** 31);
+/** Files with a definition a line (`{name, description, inputSchema}`), to try more than what is here. */
+const DEFINITIONS = (process.env.BRIDLE_DEFINITIONS ?? '').split(':').filter((file) => file !== '');
+const TIMEOUT_MS = 3_600_000;
+
+const server: ServerRef = { key: 's', scope: 'user', fingerprint: 'f', trustAnnotations: false };
+
+function toolOf(inputSchema: Json): ToolDefinition | null {
+  const read = definitionFromMcp(server, rawFrom({ name: 't', description: 'Does it.', inputSchema }));
+  return 'tool' in read ? read.tool : null;
+}
+
+const refusedOf = (tool: ToolDefinition): readonly unknown[] =>
+  (['strict', 'defaults_required'] as const).flatMap((strictness) =>
+    checkMessagesRequest({
+      model: 'claude-sonnet-5-5',
+      max_tokens: 100,
+      messages: [{ role: 'user', content: 'Do it.' }],
+      tools: [apiToolEntry(tool, strictness)],
+    }),
+  );
+
+/** Limits of a request are no matter of one schema: who plans a request keeps them. */
+const isLimit = (breach: unknown): boolean => /too many (?:optional|parameters)/.test(JSON.stringify(breach));
+
+test('whatever the schema, its strict form is one that the API takes', { timeout: TIMEOUT_MS }, () => {
+  let strict = 0;
+  fc.assert(
+    fc.property(fc.oneof(inputSchemas, soundSchemas), (schema) => {
+      const tool = toolOf(schema);
+      if (tool === null) return;
+      if ('schema' in strictTool(tool)) strict += 1;
+      expect(refusedOf(tool).filter((breach) => !isLimit(breach))).toEqual([]);
+    }),
+    { numRuns: RUNS, seed: SEED },
+  );
+  expect(strict).toBeGreaterThan(RUNS / 50);
+});
+
+test('what a tool takes, with no keys but those that it lists, its strict form takes as well', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  let tried = 0;
+  await fc.assert(
+    fc.asyncProperty(soundSchemas, fc.infiniteStream(fc.nat(1_000)), async (schema, numbers) => {
+      const tool = toolOf(schema);
+      const form = tool && strictTool(tool);
+      if (!form || 'refused' in form) return;
+      const own = await compileSchema(schema, { origin: 'own' });
+      const strict = await compileSchema(form.schema, { origin: 'own' });
+      const pick = (most: number) => (numbers.next().value ?? 0) % most;
+      for (let n = 0; n < 5; n += 1) {
+        const value = sample(schema, schema, pick);
+        if (own.check(value).length > 0) continue;
+        tried += 1;
+        expect({ value, issues: strict.check(value), form: form.schema }).toEqual({
+          value,
+          issues: [],
+          form: form.schema,
+        });
+      }
+    }),
+    { numRuns: RUNS / 4, seed: SEED },
+  );
+  expect(tried).toBeGreaterThan(RUNS / 100);
+});
+
+test('real definitions have forms that the API takes', { timeout: TIMEOUT_MS }, () => {
+  const lines = DEFINITIONS.filter((file) => existsSync(file)).flatMap((file) =>
+    readFileSync(file, 'utf8').split('\n'),
+  );
+  for (const line of lines.filter((each) => each !== '')) {
+    const { inputSchema } = JSON.parse(line) as JsonObject;
+    const tool = toolOf(inputSchema ?? { type: 'object' });
+    expect(tool && refusedOf(tool).filter((breach) => !isLimit(breach)), line).toEqual([]);
+  }
+});
+
+/** Definitions each of which refers to the next one twice: written out they would be without end. */
+const doubling = (count: number): JsonObject => ({
+  type: 'object',
+  properties: { a: { allOf: [{ $ref: '#/$defs/d0' }] } },
+  $defs: Object.fromEntries(
+    Array.from({ length: count }, (_, n): [string, Json] => [
+      `d${n}`,
+      {
+        type: 'object',
+        properties: {
+          a: { allOf: [{ $ref: `#/$defs/d${n + 1}` }, { description: 'a' }] },
+          b: { allOf: [{ $ref: `#/$defs/d${n + 1}` }, { description: 'b' }] },
+        },
+      },
+    ]).concat([[`d${count}`, { type: 'string' }]]),
+  ),
+});
+
+test.each<[string, Json]>([
+  ['a reference to itself', { type: 'object', properties: { a: { $ref: '#' } } }],
+  [
+    'two definitions in a circle',
+    {
+      type: 'object',
+      properties: { a: { $ref: '#/$defs/x' } },
+      $defs: { x: { $ref: '#/$defs/y' }, y: { type: 'array', items: { $ref: '#/$defs/x' } } },
+    },
+  ],
+  ['an enum of 100,000', { type: 'object', properties: { a: { enum: Array.from({ length: 100_000 }, (_, n) => n) } } }],
+  ['definitions that double', doubling(24)],
+  ['a reference to another document', { type: 'object', properties: { a: { $ref: 'https://example.com/a' } } }],
+  ['a reference to nothing', { type: 'object', properties: { a: { $ref: '#/$defs/none' } } }],
+  ['an open map', { type: 'object', properties: { a: { type: 'object', additionalProperties: { type: 'number' } } } }],
+  ['a key that it requires and does not list', { type: 'object', properties: {}, required: ['a'] }],
+  ['a value of any type', { type: 'object', properties: { a: {} } }],
+])('%s is refused with a reason, and nothing breaks', (_, schema) => {
+  expect(isJsonObject(schema) && strictSchema(schema)).toMatchObject({
+    refused: { text: expect.stringMatching(/^It/) },
+  });
+  const tool = toolOf(schema);
+  if (tool) expect(apiToolEntry(tool, 'strict')).not.toHaveProperty('strict');
+});
+
+test('5,000 levels are refused with a reason, and nothing breaks', () => {
+  const depth = 5_000;
+  const text = `${'{"type":"object","properties":{"a":'.repeat(depth)}{"type":"string"}${'}}'.repeat(depth)}`;
+  expect(strictSchema(JSON.parse(text) as JsonObject)).toHaveProperty('refused.code', 'schema_too_deep');
+  const read = definitionFromMcp(server, rawJson(`{"name":"t","inputSchema":${text}}`));
+  expect(read).not.toHaveProperty('tool');
+});
