@@ -9,6 +9,7 @@ import { leavesOutDeferred, referencedIn, referencedNow } from './found-tools.ts
 import type { PendingCall } from './reply.ts';
 import { sentMessages } from './sent-messages.ts';
 import type { LoopState } from './state.ts';
+import { toldOfTools } from './tool-changes.ts';
 
 /** Loads the deferred tools among those that a reply calls, where no search has loaded them. */
 export function loadCalled(state: LoopState, calls: readonly PendingCall[]): LoopState {
@@ -19,7 +20,8 @@ export function loadCalled(state: LoopState, calls: readonly PendingCall[]): Loo
   if (names.length === 0) return state;
   // Where they are left out of requests, a reference alone doesn't load them.
   const found = leavesOutDeferred(state.config) ? NONE : referencedNow(state);
-  const fresh = names.filter((name) => !found.has(name));
+  const told = toldOfTools(sentMessages(state));
+  const fresh = names.filter((name) => !found.has(name) && told.get(name) !== 'tool_addition');
   if (fresh.length === 0) return state;
   return { ...state, loading: [...state.loading, ...fresh], notes: [...state.notes, loadedNote(fresh)] };
 }
@@ -37,7 +39,9 @@ export function withEarlierTools(state: LoopState): LoopState {
   const called = calledIn(sent).filter((name) => deferred.has(name));
   const referenced = referencedIn(sent);
   if (leavesOutDeferred(state.config)) return { ...state, found: [...state.found, ...referenced, ...called] };
-  const loaded = [...new Set(called)].filter((name) => !referenced.has(name));
+  const told = toldOfTools(sent);
+  const isThere = (name: string) => referenced.has(name) || told.get(name) === 'tool_addition';
+  const loaded = [...new Set(called)].filter((name) => !isThere(name));
   return loaded.length === 0 ? state : { ...state, loaded: [...state.loaded, ...loaded] };
 }
 

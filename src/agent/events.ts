@@ -72,7 +72,10 @@ export interface RunResult {
   readonly stopReason?: string;
   /** The `stop_details` of that reply, if any: for a refusal, its category and explanation. */
   readonly stopDetails?: Json;
-  /** Messages API messages of the whole conversation. Always valid: another run can go on from them. */
+  /**
+   * Messages API messages of the whole conversation. Always valid: another run can go on from them. They may refer to the
+   * tools of the run, and tell of changes of them.
+   */
   readonly messages: Json[];
   readonly usage: RunUsage;
   /** What each reply cost and why; absent when there was none. Replies of agents that it started are not in it. */

@@ -21,6 +21,7 @@ export function loopConfig(
   tools: readonly LoopTool[],
   search?: LoopSearch,
 ): LoopConfig {
+  const noteRole = options.noteRole ?? noteRoleOf(model.id);
   const notice = options.untrustedContentNotice ?? UNTRUSTED_CONTENT_NOTICE;
   const mostOut = modelFacts(model.id)?.maxOutput ?? Number.POSITIVE_INFINITY;
   const maxTokens = options.maxTokens ?? Math.min(8_192, mostOut);
@@ -44,7 +45,8 @@ export function loopConfig(
     maxTokens,
     maxTokensRetry: options.maxTokensRetry ?? Math.min(maxTokens * 4, mostOut),
     parallel: options.parallel ?? 8,
-    noteRole: options.noteRole ?? noteRoleOf(model.id),
+    noteRole,
+    ...(noteRole === 'system' && noteRoleOf(model.id) === 'system' && { toolChanges: true }),
     siblings: siblingRules(options.siblings),
     costOf: (usage) => costOf(model.id, usage),
     ...(options.context !== undefined && { context: loopContext(options.context) }),

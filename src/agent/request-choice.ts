@@ -13,7 +13,8 @@ export const choicePart: RequestPart = (state, body) => {
   const choice = turnOf(state)?.tool_choice;
   const tools = Array.isArray(body.tools) ? body.tools : [];
   if (choice === undefined || tools.length === 0) return body;
-  return { ...body, tool_choice: fitted(choice, tools, body) };
+  const there = tools.filter((tool) => !(isObject(tool) && state.gone.includes(String(tool.name))));
+  return { ...body, tool_choice: fitted(choice, there, body) };
 };
 
 function turnOf({ config, planned, turns }: LoopState): ChoicePlan['after'] | undefined {

@@ -1,24 +1,36 @@
 import type { Json } from '../contracts/index.ts';
 import { isObject } from './blocks.ts';
-import { loadedEntry } from './deferred-entry.ts';
+import { deferredEntry, loadedEntry } from './deferred-entry.ts';
 import { leavesOutDeferred } from './found-tools.ts';
 import type { RequestPart } from './request.ts';
+import type { LoopState, LoopTool } from './state.ts';
 import { entriesOf } from './toolsets.ts';
 
 /** `tools`: in the order in which they came, so that what the model has cached of them stays cached. */
-export const toolsPart: RequestPart = ({ config, tools, loaded }, body) => {
-  const sent = leavesOutDeferred(config) ? tools.filter(({ deferred }) => deferred !== true) : tools;
+export const toolsPart: RequestPart = (state, body) => {
+  const sent = sentTools(state);
   if (sent.length === 0) return body;
-  const now =
-    loaded.length === 0
-      ? sent
-      : sent.map((tool) =>
-          tool.deferred && loaded.includes(tool.name) ? { ...tool, entry: loadedEntry(tool.entry) } : tool,
-        );
-  const entries = entriesOf(now);
+  const entries = entriesOf(sent);
   // The API takes no request all of whose tools are deferred.
   return { ...body, tools: entries.every(isDeferred) ? entries.map(loadedEntry) : entries };
 };
+
+function sentTools({ config, tools, loaded, gone, changes, told }: LoopState): readonly LoopTool[] {
+  const there = leavesOutDeferred(config) ? tools.filter(({ deferred }) => deferred !== true) : tools;
+  if (loaded.length === 0 && told.size === 0 && gone.length === 0) return there;
+  return there.flatMap((tool) => {
+    const { name, deferred, entry, toolset } = tool;
+    const isOffered = deferred !== true || loaded.includes(name);
+    // Where the word of it was cut away with what was said then, it is left out.
+    if (config.toolChanges === true && isOffered && gone.includes(name) && !told.has(name)) {
+      return changes.some((change) => change.name === name) ? [tool] : [];
+    }
+    if (toolset !== undefined) return [tool];
+    // One that was added in the middle of what is sent is declared so that it isn't at the beginning.
+    if (told.get(name) === 'tool_addition') return [deferred ? tool : { ...tool, entry: deferredEntry(entry) }];
+    return [deferred && loaded.includes(name) ? { ...tool, entry: loadedEntry(entry) } : tool];
+  });
+}
 
 function isDeferred(entry: Json): boolean {
   return isObject(entry) && entry.defer_loading === true;

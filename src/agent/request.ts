@@ -7,11 +7,13 @@ import { containerPart } from './request-container.ts';
 import { outputPart } from './request-output.ts';
 import { contextPart } from './request-context.ts';
 import { leavesOutDeferred, withLoaded } from './found-tools.ts';
+import { changesPart } from './request-changes.ts';
 import { referencesPart } from './request-references.ts';
 import { requestSize } from './request-size.ts';
 import { toolsPart } from './request-tools.ts';
 import { sentMessages } from './sent-messages.ts';
 import type { LoopState } from './state.ts';
+import { changesNow, toldOfTools, withToolChanges } from './tool-changes.ts';
 import { addNote } from './transcript.ts';
 
 /**
@@ -21,7 +23,15 @@ import { addNote } from './transcript.ts';
 export type RequestPart = (state: LoopState, body: JsonObject) => JsonObject;
 
 /** In this order; a later one sees what the earlier ones made. The choice is last: the others may forbid a forced call. */
-const PARTS: readonly RequestPart[] = [toolsPart, referencesPart, contextPart, containerPart, outputPart, choicePart];
+const PARTS: readonly RequestPart[] = [
+  toolsPart,
+  referencesPart,
+  changesPart,
+  contextPart,
+  containerPart,
+  outputPart,
+  choicePart,
+];
 
 /** The next request, unless a limit forbids it. */
 export function request(state: LoopState, at: number): Next {
@@ -48,16 +58,21 @@ function withNews(state: LoopState): LoopState {
   if (transcript.state !== 'ready' || transcript.unfinished.length > 0 || state.pauses > 0) return state;
   const { config, loading, found } = state;
   const tools = state.addedTools.length === 0 ? state.tools : [...state.tools, ...state.addedTools];
-  return {
+  const now: LoopState = {
     ...state,
     tools: leavesOutDeferred(config) ? withLoaded(tools, [...loading, ...found]) : tools,
-    transcript: state.notes.reduce((noted, note) => addNote(noted, note, config.noteRole), transcript),
+    transcript: state.notes.reduce(
+      (noted, note) => addNote(noted, note, config.noteRole),
+      withToolChanges(transcript, changesNow(state)),
+    ),
     loaded: loading.length === 0 ? state.loaded : [...state.loaded, ...loading],
     loading: [],
     found: [],
     addedTools: [],
+    changes: [],
     notes: [],
   };
+  return config.toolChanges === true ? { ...now, told: toldOfTools(sentMessages(now)) } : now;
 }
 
 /** The limit that forbids another request, or null. */

@@ -58,6 +58,8 @@ export interface ShellOptions {
 /** What a run learns while it goes on. */
 export interface News {
   readonly tools: readonly LoopTool[];
+  /** Names of those that aren't there any more. One that is there again is among `tools`. */
+  readonly gone?: readonly string[];
   /** For the model, of the harness. */
   readonly note: string | null;
 }
@@ -321,14 +323,8 @@ export class Shell {
     this.calls.delete(callId);
     this.options.emit({ type: 'outcome', callId, name: call.name, outcome, ms: endedAt - call.startedAt });
     const at = this.options.now();
-    const { tools = [], note = null } = quietly(() => this.options.news()) ?? {};
-    if (tools.length > 0 || note !== null) {
-      const detail = {
-        tools: tools.map((tool) => ({ ...tool })),
-        ...(note !== null && { note }),
-      };
-      this.feed({ v: 1, at, type: 'edit', detail });
-    }
+    const { tools = [], gone = [], note = null } = quietly(() => this.options.news()) ?? {};
+    if (tools.length > 0 || gone.length > 0 || note !== null) this.feed(toolsEdit(at, tools, note, gone));
     for (const said of notes) this.feed({ v: 1, at, type: 'edit', detail: { note: said } });
     this.feed({ v: 1, at, type: 'outcome', callId, outcome });
   }
@@ -370,9 +366,15 @@ export class Shell {
   }
 }
 
-function toolsEdit(at: number, tools: readonly LoopTool[], note: string | null): LoopEvent {
+function toolsEdit(
+  at: number,
+  tools: readonly LoopTool[],
+  note: string | null,
+  gone: readonly string[] = [],
+): LoopEvent {
   const detail = {
     tools: tools.map((tool) => ({ ...tool })),
+    ...(gone.length > 0 && { gone: [...gone] }),
     ...(note !== null && { note }),
   };
   return { v: 1, at, type: 'edit', detail };

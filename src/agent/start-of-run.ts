@@ -192,9 +192,12 @@ export function runStarter(parts: AgentParts): RunStarter {
         if (version === seen) return { tools: [], note };
         if (seen !== '') tellList();
         seen = version;
-        const fresh = runTools.list().filter((tool) => !known.has(tool.name));
+        const now = runTools.list();
+        const fresh = now.filter((tool) => !known.has(tool.name));
+        const gone = [...known].filter((name) => !now.some((tool) => tool.name === name));
+        for (const name of gone) known.delete(name);
         for (const tool of fresh) known.add(tool.name);
-        return { tools: fresh, note };
+        return { tools: fresh, gone, note };
       },
       onProgress: (event: RunEvent) => {
         options.onProgress?.(event);
@@ -302,7 +305,7 @@ export function runStarter(parts: AgentParts): RunStarter {
         notes: [],
         goesOn: {
           notes: [...notes, ...noteOfNews(conversation)],
-          tools: runTools.list().filter(({ name }) => !there.has(name)),
+          tools: runTools.list().filter(({ name }) => !there.has(name) || run.state.gone.includes(name)),
           resumed: {
             type: 'resume',
             idleMs: Math.max(0, Date.now() - segment.lastAt),

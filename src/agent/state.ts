@@ -12,6 +12,7 @@ import type { Answered } from './run-report.ts';
 import type { SiblingRules } from './siblings.ts';
 import type { OutputAttempt } from './structured-output.ts';
 import { type NoteRole, withNoteRole } from './system-note.ts';
+import type { ToldOfTools, ToolChange } from './tool-changes.ts';
 import type { MemberOf } from './toolsets.ts';
 import { emptyTranscript, type ReadyTranscript, type Transcript } from './transcript.ts';
 import { type CostOf, NO_USAGE } from './usage.ts';
@@ -57,6 +58,8 @@ export interface LoopConfig {
   readonly costOf?: CostOf;
   /** Of the harness's own messages to the model. Default `user`. */
   readonly noteRole?: NoteRole;
+  /** The model is told in system messages which tools come and go. */
+  readonly toolChanges?: boolean;
   /** What requests leave out of a long conversation. */
   readonly context?: LoopContext;
   /** Where code of the provider ran in the run before. */
@@ -92,6 +95,12 @@ export interface LoopState {
   readonly loading: readonly string[];
   /** Tools that a search found, where they join the tools of requests with the next one that may change them. */
   readonly found: readonly string[];
+  /** Names of tools that went away during the run. */
+  readonly gone: readonly string[];
+  /** What the next request tells of them, where the model takes that. */
+  readonly changes: readonly ToolChange[];
+  /** What the messages of the last request that could change the tools tell of them. */
+  readonly told: ToldOfTools;
   /** Of the harness, for the model; said with the next request that can hold them. */
   readonly notes: readonly string[];
   /** Unix ms of the input; null before it. */
@@ -153,6 +162,9 @@ export function initialState(config: LoopConfig, transcript: ReadyTranscript = e
     loaded: [],
     loading: [],
     found: [],
+    gone: [],
+    changes: [],
+    told: new Map(),
     notes: [],
     startedAt: null,
     turns: 0,

@@ -3,7 +3,7 @@
  * whatever touches the world is an effect that the shell performs.
  */
 import type { Json, LoopEvent, Step } from '../contracts/index.ts';
-import { isObject, textOf } from './blocks.ts';
+import { isObject, isStringList, textOf } from './blocks.ts';
 import { beginCalls, onOutcome } from './calls.ts';
 import { containerAfter } from './container.ts';
 import { loadCalled, withEarlierTools } from './deferred-tools.ts';
@@ -18,6 +18,7 @@ import { judge, nothingToResume } from './stop.ts';
 import { onChecked, toCheck } from './structured-output.ts';
 import { awaitsReply } from './system-note.ts';
 import { addInput, addReply, resumeTurn, unanswered } from './transcript.ts';
+import { withGone } from './tool-changes.ts';
 import type { MemberOf } from './toolsets.ts';
 import { addUsage } from './usage.ts';
 
@@ -161,11 +162,17 @@ function onStop(state: LoopState, ending: Ending): Next {
 }
 
 function onEdit(state: LoopState, detail: Json): LoopState {
-  const added = isObject(detail) && Array.isArray(detail.tools) ? detail.tools : [];
-  const known = new Set([...state.tools, ...state.addedTools].map((tool) => tool.name));
-  const fresh = added.flatMap((tool) => readTool(tool)).filter((tool) => !known.has(tool.name));
+  const added = isObject(detail) && Array.isArray(detail.tools) ? detail.tools.flatMap((tool) => readTool(tool)) : [];
+  const gone = isObject(detail) && isStringList(detail.gone) ? detail.gone : [];
+  const now = withGone(
+    state,
+    gone,
+    added.map(({ name }) => name),
+  );
+  const known = new Set([...now.tools, ...now.addedTools].map((tool) => tool.name));
+  const fresh = added.filter((tool) => !known.has(tool.name));
   const notes = isObject(detail) && typeof detail.note === 'string' ? [detail.note] : [];
-  return { ...state, addedTools: [...state.addedTools, ...fresh], notes: [...state.notes, ...notes] };
+  return { ...now, addedTools: [...now.addedTools, ...fresh], notes: [...now.notes, ...notes] };
 }
 
 function readTool(value: Json): LoopTool[] {

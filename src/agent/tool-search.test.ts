@@ -126,7 +126,8 @@ describe('a search for tools', () => {
       first.result.messages,
     );
     expect(JSON.stringify(requests[0]?.messages)).not.toContain('tool_reference');
-    expect(names.map((each) => each.at(-1))).toEqual(['book_flight (deferred)', 'book_flight']);
+    expect(names.map((each) => each.at(-1))).toEqual(['book_flight (deferred)', 'book_flight (deferred)']);
+    expect(JSON.stringify(requests[1]?.messages)).toContain('"type":"tool_addition"');
     expect(JSON.stringify(requests[1]?.messages)).toContain('you called book_flight without having searched for it');
   });
 

@@ -22,7 +22,10 @@ export interface ModelFacts {
   readonly longPrompt?: { readonly above: number; readonly price: Price };
   /** The most tokens that one reply may have. */
   readonly maxOutput: number;
-  /** Takes messages of the role `system` in the middle of a conversation (Opus 4.8 and later, not Sonnet 5). */
+  /**
+   * Takes messages of the role `system` in the middle of a conversation (Opus 4.8 and later, not Sonnet 5), also those that
+   * tell which tools come and go ("Mid-conversation tool changes", the same models).
+   */
   readonly systemMessages?: boolean;
   /** False: its tools can't be called by code of the provider's container ("Programmatic tool calling", models). */
   readonly programmatic?: boolean;

@@ -4,7 +4,9 @@ import { readMessages } from '../../src/agent/read-messages.ts';
 import { sentMessages } from '../../src/agent/sent-messages.ts';
 import type { LoopState } from '../../src/agent/state.ts';
 import { awaitsReply } from '../../src/agent/system-note.ts';
-import { entriesOf } from '../../src/agent/toolsets.ts';
+import { changesPart } from '../../src/agent/request-changes.ts';
+import { referencesPart } from '../../src/agent/request-references.ts';
+import { toolsPart } from '../../src/agent/request-tools.ts';
 import { addInput, emptyTranscript, type ReadyTranscript } from '../../src/agent/transcript.ts';
 import type { Json, JsonObject } from '../../src/contracts/index.ts';
 import { checkMessagesRequest } from '../../src/testing/index.ts';
@@ -89,9 +91,9 @@ function checkEnd(state: LoopState, seen: Seen, model: PlayedModel): void {
   expect(new Set(calls).size).toBe(calls.length);
 
   const goingOn = sentMessages({ ...state, transcript: addInput(transcript, 'And now?') });
-  const { tools } = state;
-  const body = { model: model.id, max_tokens: 1, messages: [...goingOn], tools: entriesOf(tools) };
-  expect(checkMessagesRequest(body)).toEqual([]);
+  const body: JsonObject = { model: model.id, max_tokens: 1, messages: [...goingOn] };
+  const whole = [toolsPart, referencesPart, changesPart].reduce((made, part) => part(state, made), body);
+  expect(checkMessagesRequest(whole)).toEqual([]);
 }
 
 function blocksOf(messages: readonly Json[], type: string): JsonObject[] {

@@ -34,7 +34,8 @@ export type Action =
       readonly outcome: Outcome;
     }
   | { readonly do: 'stray'; readonly outcome: Outcome }
-  | { readonly do: 'tool_comes'; readonly name: string }
+  | { readonly do: 'tool_comes'; readonly name: string; readonly deferred: boolean }
+  | { readonly do: 'tool_goes'; readonly name: string }
   /** The process dies and the run is resumed; of the calls under way these are given out again, the others were lost. */
   | { readonly do: 'crash'; readonly again: number }
   | { readonly do: 'note' | 'stray_reply' | 'malformed' | 'limit' | 'abort' | 'model_failed' };
@@ -61,6 +62,8 @@ export interface Settings {
   readonly forces: boolean;
   readonly context: 'none' | 'trim' | 'edit' | 'compact';
   readonly keepRuns: number;
+  /** Who searches for deferred tools: nobody, or the loop, for a model that takes references and for one that doesn't. */
+  readonly search: 'none' | 'references' | 'inline';
 }
 
 export interface History {
@@ -115,6 +118,9 @@ const call: fc.Arbitrary<BlockPlan> = fc.record({
     'write',
     'write',
     'hidden',
+    'buried',
+    'find_tools',
+    'late',
     'nope',
     'constructor',
     'ask_user',
@@ -213,7 +219,21 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 30, arbitrary: next },
   { weight: 4, arbitrary: word },
   fc.record({ do: fc.constant('stray' as const), outcome }),
-  fc.record({ do: fc.constant('tool_comes' as const), name: fc.constantFrom('late', 'later', 'read') }),
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('tool_comes' as const),
+      name: fc.constantFrom('late', 'later', 'read'),
+      deferred: fc.boolean(),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('tool_goes' as const),
+      name: fc.constantFrom('late', 'look', 'hidden', 'nope'),
+    }),
+  },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('crash' as const), again: fc.nat({ max: 255 }) }) },
   { weight: 2, arbitrary: fc.constant<Action>({ do: 'note' }) },
   {
@@ -252,6 +272,7 @@ export const settings: fc.Arbitrary<Settings> = fc.record({
   forces: fc.boolean(),
   context: fc.constantFrom('none' as const, 'none' as const, 'trim' as const, 'edit' as const, 'compact' as const),
   keepRuns: fc.integer({ min: 1, max: 3 }),
+  search: fc.constantFrom('none' as const, 'references' as const, 'references' as const, 'inline' as const),
 });
 
 export const history: fc.Arbitrary<History> = fc.record({

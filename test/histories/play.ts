@@ -34,6 +34,10 @@ function tool(name: string, effect: LoopTool['effect'], more: JsonObject = {}): 
   return { name, effect, entry: { name, description: name, input_schema: { type: 'object' }, ...more } };
 }
 
+function deferredTool(name: string): LoopTool {
+  return { ...tool(name, 'read', { defer_loading: true }), deferred: true };
+}
+
 /** Of a toolset in which the third member isn't offered. */
 function member(name: string, effect: LoopTool['effect']): LoopTool {
   const toolset = { name: 'computer', member: name, members: ['left_click', 'screenshot', 'type'] };
@@ -41,7 +45,7 @@ function member(name: string, effect: LoopTool['effect']): LoopTool {
 }
 
 export function configOf(settings: Settings, model: PlayedModel): LoopConfig {
-  const { context, keepRuns, limits, identicalFailures, parallel, siblings } = settings;
+  const { context, keepRuns, search, limits, identicalFailures, parallel, siblings } = settings;
   const code = model.runsCode ? { allowed_callers: ['direct', 'code_execution_20260120'] } : {};
   const provided = (name: string, type: string, named: JsonObject = { name }): LoopTool[] => [
     { name, effect: 'write', entry: { type, ...named } },
@@ -55,7 +59,9 @@ export function configOf(settings: Settings, model: PlayedModel): LoopConfig {
       ...provided('web_search', 'web_search_20250305'),
       member('left_click', 'write'),
       member('screenshot', 'read'),
-      { ...tool('hidden', 'read', { defer_loading: true }), deferred: true },
+      deferredTool('hidden'),
+      deferredTool('buried'),
+      ...(search === 'none' ? [] : [tool('find_tools', 'read')]),
       ...(model.runsCode ? provided('code_execution', 'code_execution_20260120') : []),
     ],
     limits: effectiveLimits({ ...limits, identicalFailures }),
@@ -64,6 +70,8 @@ export function configOf(settings: Settings, model: PlayedModel): LoopConfig {
     parallel,
     siblings: siblingRules(siblings),
     noteRole: noteRoleOf(model.id),
+    ...(noteRoleOf(model.id) === 'system' && { toolChanges: true }),
+    ...(search !== 'none' && { search: { tool: 'find_tools', references: search === 'references' } }),
     ...(settings.canAsk && { askTool: 'ask_user' }),
     ...(settings.forces && model.forces && { toolChoice: { type: 'any' } }),
     ...(context === 'trim' && { context: loopContext({ keepRuns }) }),
@@ -102,6 +110,7 @@ export function playRun(stage: Stage, input: Json, actions: readonly Action[], s
   let state = initialState(stage.config, stage.transcript);
   let at = 1_000;
   let isStopped = false;
+  const first = seen.requests.length;
   const feed = (event: LoopEvent) => {
     isStopped ||= event.type === 'limit' || event.type === 'abort';
     journal.push(event);
@@ -109,6 +118,8 @@ export function playRun(stage: Stage, input: Json, actions: readonly Action[], s
     for (const effect of next.effects) {
       if (effect.type === 'model') {
         checkRequest(effect.request, model, provider, seen);
+        const [before, now] = seen.requests.slice(first).slice(-2);
+        if (toldOfTools(stage.config) && now !== undefined) checkSameTools(now as JsonObject, before);
         if (next.state.pauses > 0) checkSentBack(effect.request, seen.requests.at(-2));
         // Results never cost the provider's calls that are under way beside them.
         if (event.type === 'outcome') expect(next.state.transcript.unfinished).toEqual(state.transcript.unfinished);
@@ -142,6 +153,14 @@ export function playRun(stage: Stage, input: Json, actions: readonly Action[], s
   return state;
 }
 
+/** What a search gives: some of what is there, of what came, and of what isn't; or nothing. */
+function found(which: number): Outcome {
+  const names = ['hidden', 'buried', 'late', 'gone'].filter((_, bit) => (which >> bit) % 2 === 1);
+  const content = [{ type: 'text', text: 'Found.' }];
+  const raw = rawFrom({ content, ...(names.length > 0 && { structuredContent: { tools: names } }) });
+  return { kind: 'ok', raw, isError: false, content: 'Found.' };
+}
+
 const LATE: Outcome = { kind: 'ok', raw: rawFrom({ content: [] }), isError: false, content: 'late' };
 
 function checkRequest(request: Json, model: PlayedModel, provider: Provider, seen: Seen): void {
@@ -159,6 +178,25 @@ function checkRequest(request: Json, model: PlayedModel, provider: Provider, see
     const results = blocks.filter(({ type }) => type === 'tool_result').length;
     if (results > 0) expect(results).toBe(blocks.length);
   }
+}
+
+/** Whether what comes during the run is told in messages: not for a model that is shown its tools by more of them. */
+function toldOfTools({ toolChanges, search }: LoopConfig): boolean {
+  return toolChanges === true && search?.references !== false;
+}
+
+/**
+ * Tools at the beginning of the prompt stay as they were in the request before: what is cached begins with them, and
+ * thinking is bound to them. What the provider summed up begins anew with the summary.
+ */
+function checkSameTools(body: JsonObject, before: Json | undefined): void {
+  const messages = body.messages as JsonObject[];
+  if (before === undefined || messages.flatMap(blocksOf).some(({ type }) => type === 'compaction')) return;
+  expect(wholeTools(body)).toEqual(wholeTools(before as JsonObject));
+}
+
+function wholeTools({ tools }: JsonObject): Json[] {
+  return ((tools ?? []) as JsonObject[]).filter(({ defer_loading: deferred }) => deferred !== true);
 }
 
 /** A paused turn goes back as the last that was said, with the tools that it had. */
@@ -205,7 +243,11 @@ function eventOf(
   switch (action.do) {
     case 'next': {
       const running = state.running[action.which % Math.max(1, state.running.length)];
-      if (running !== undefined) return { v: 1, at, type: 'outcome', callId: running.id, outcome: action.outcome };
+      if (running !== undefined) {
+        const { outcome } = action;
+        const searched = running.name === 'find_tools' && outcome.kind === 'ok' && !outcome.isError;
+        return { v: 1, at, type: 'outcome', callId: running.id, outcome: searched ? found(action.which) : outcome };
+      }
       return provider.reply(action, state.transcript.unfinished, at);
     }
     case 'stray_reply': {
@@ -218,9 +260,12 @@ function eventOf(
     case 'stray':
       return { v: 1, at, type: 'outcome', callId: 'a', outcome: action.outcome };
     case 'tool_comes': {
-      const { name, effect, entry } = tool(action.name, 'read');
-      return { v: 1, at, type: 'edit', detail: { tools: [{ name, effect, entry }] } };
+      const { name, effect, entry } = action.deferred ? deferredTool(action.name) : tool(action.name, 'read');
+      const deferred = action.deferred ? { deferred: true } : {};
+      return { v: 1, at, type: 'edit', detail: { tools: [{ name, effect, entry, ...deferred }] } };
     }
+    case 'tool_goes':
+      return { v: 1, at, type: 'edit', detail: { tools: [], gone: [action.name] } };
     case 'note':
       return { v: 1, at, type: 'edit', detail: { note: harnessNote(`it is ${at}.`) } };
     case 'limit':

@@ -4,6 +4,8 @@ import type { Json, JsonObject } from '../../contracts/index.ts';
 const COMMON: ReadonlySet<unknown> = new Set(['text', 'tool_use', 'tool_result', 'image', 'document']);
 /** A model's notes to itself: signed by it, and of no use to another. */
 const PRIVATE: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking']);
+/** Which tools came and went: another model is sent those that there are. */
+const OF_TOOLS: ReadonlySet<unknown> = new Set(['tool_addition', 'tool_removal']);
 
 /**
  * A conversation as another model can read it: without the first one's private notes.
@@ -17,7 +19,9 @@ export function portable(messages: readonly Json[]): Json[] | null {
       kept.push(message);
       continue;
     }
-    const content = message.content.filter((block) => !(isObject(block) && PRIVATE.has(block.type)));
+    const content = message.content.filter(
+      (block) => !(isObject(block) && (PRIVATE.has(block.type) || OF_TOOLS.has(block.type))),
+    );
     if (content.some((block) => !isObject(block) || !COMMON.has(block.type))) return null;
     if (content.length > 0) kept.push({ ...message, content });
   }
