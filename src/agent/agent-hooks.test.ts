@@ -43,6 +43,20 @@ describe('hooks of an agent', () => {
     expect(sent(bad, 1)).toContain('/at');
   });
 
+  test('a run that is stopped while a hook looks at its input does not wait for the hook', async () => {
+    const model = script(says('Never.'));
+    let stop = () => {};
+    const never = hook('UserPromptSubmit', () => {
+      queueMicrotask(() => stop());
+      return new Promise(() => {}) as unknown as HookAnswer;
+    });
+    const one = await agent(model, [never]);
+    const run = one.run('Pay.');
+    stop = () => run.abort();
+    expect((await run.result).end).toBe('aborted');
+    expect(model.requests).toEqual([]);
+  });
+
   test('what a PostToolUse hook says stands beside the result, as a note of the harness', async () => {
     const model = script(calls('pay'), says('Done.'));
     const inputs: JsonObject[] = [];

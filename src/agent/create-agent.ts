@@ -16,6 +16,7 @@ import { deferredRun } from './deferred-run.ts';
 import { hookListeners } from './hook-listeners.ts';
 import { readerTool } from './loop-tools.ts';
 import { providerTools } from './provider-tools.ts';
+import { claimJournal, useJournal } from './resume/journal-use.ts';
 import type { ResumableJournal, ResumeOptions } from './resume/resume-options.ts';
 import { openSegment } from './resume/run-segment.ts';
 import { failedRun, type Run } from './run.ts';
@@ -71,12 +72,15 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
   const starter = runStarter({ ...parts, provided, ...(subagents && { subagents }), isClosed: () => isClosed });
 
   /** Hooks on the input first, where there are any: a run without them starts at once. */
-  const hooked = async (input: string | Json[], runOptions: RunOptions, conversation: string): Promise<Run> => {
+  const hooked = async (input: string | Json[], runOptions: RunOptions, conversation: string, signal: AbortSignal) => {
     const before = runOptions.messages ?? [];
-    const signal = runOptions.signal ?? new AbortController().signal;
     try {
       const said = await hooks.submit(conversation, input, before.length > 0, signal);
-      if (said.kind === 'sent') return starter.begin(input, runOptions, conversation, said.notes);
+      const notes = said.kind === 'sent' ? said.notes : [];
+      // One that was stopped meanwhile ends as that, whatever a hook made of it.
+      if (said.kind === 'sent' || signal.aborted) {
+        return starter.begin(input, { ...runOptions, signal }, conversation, notes);
+      }
       return failedRun(said.error, before, conversation);
     } catch (error) {
       return failedRun(errorOf(error), before, conversation);
@@ -85,13 +89,16 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
   const run = (input: string | Json[], runOptions: RunOptions = {}): Run => {
     const conversation = runOptions.conversation ?? randomUUID();
     const leave = listeners.during(conversation, runOptions);
+    const trace = runOptions.trace ?? options.trace;
+    const letGo = trace && useJournal(trace);
     const hasHooks = INPUT_HOOKS.some((event) => hookSet.has(event));
     const started = hasHooks
-      ? deferredRun(hooked(input, runOptions, conversation))
+      ? deferredRun((signal) => hooked(input, runOptions, conversation, signal), runOptions.signal)
       : starter.begin(input, runOptions, conversation);
     running.add(started);
     void started.result.then(() => {
       leave();
+      letGo?.();
       running.delete(started);
     });
     return started;
@@ -99,19 +106,20 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
 
   const resumed = async (journal: ResumableJournal, resumeOptions: ResumeOptions): Promise<Run> => {
     let conversation: string = randomUUID();
+    const undo: (() => void)[] = [];
+    const leave = () => {
+      for (const each of undo) each();
+    };
     try {
+      undo.push(claimJournal(journal));
       const segment = await openSegment(journal.events());
       conversation = segment.conversation ?? conversation;
-      const leave = listeners.during(conversation, { ...resumeOptions, trace: journal });
-      try {
-        const goesOn = await starter.resume(segment, journal, resumeOptions, conversation);
-        void goesOn.result.then(leave);
-        return goesOn;
-      } catch (error) {
-        leave();
-        throw error;
-      }
+      undo.push(listeners.during(conversation, { ...resumeOptions, trace: journal }));
+      const goesOn = await starter.resume(segment, journal, resumeOptions, conversation);
+      void goesOn.result.then(leave);
+      return goesOn;
     } catch (error) {
+      leave();
       return failedRun(errorOf(error), [], conversation);
     }
   };
@@ -122,7 +130,7 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
     catalog,
     run,
     resume(journal, resumeOptions = {}) {
-      const started = deferredRun(resumed(journal, resumeOptions));
+      const started = deferredRun((signal) => resumed(journal, { ...resumeOptions, signal }), resumeOptions.signal);
       running.add(started);
       void started.result.then(() => running.delete(started));
       return started;

@@ -5,17 +5,21 @@ import type { Run } from './run.ts';
  * A run that begins when something else has been settled, such as what hooks say of its input. Reads and stops like any
  * other; one that is aborted before it began still begins, and then ends as aborted.
  *
- * @param begin starts the run; rejects never
+ * @param begin starts the run; rejects never. Its signal says that nothing has to be settled any more
+ * @param given another signal that says so
  */
-export function deferredRun(begin: Promise<Run>): Run {
-  const result: Promise<RunResult> = begin.then((run) => run.result);
+export function deferredRun(begin: (signal: AbortSignal) => Promise<Run>, given?: AbortSignal): Run {
+  const stop = new AbortController();
+  const begun = begin(given === undefined ? stop.signal : AbortSignal.any([given, stop.signal]));
+  const result: Promise<RunResult> = begun.then((run) => run.result);
   return {
     result,
     abort(reason) {
-      void begin.then((run) => run.abort(reason));
+      stop.abort(reason);
+      void begun.then((run) => run.abort(reason));
     },
     async *[Symbol.asyncIterator](): AsyncGenerator<RunEvent> {
-      yield* await begin;
+      yield* await begun;
     },
   };
 }

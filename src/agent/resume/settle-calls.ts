@@ -41,13 +41,21 @@ export async function settleCalls(
   return { again, ended };
 }
 
+/** Whoever is asked may never answer: a run that is stopped meanwhile doesn't wait for them. */
 async function ask(call: UnsureCall, { unsure, signal }: Settling): Promise<UnsureAnswer> {
-  if (signal.aborted) return 'unknown';
+  if (signal.aborted || unsure === undefined) return 'unknown';
+  let onAbort = () => {};
+  const stopped = new Promise<'unknown'>((resolve) => {
+    onAbort = () => resolve('unknown');
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
   try {
-    const answer = await unsure?.(call, signal);
+    const answer = await Promise.race([unsure(call, signal), stopped]);
     return answer === 'run_again' || answer === 'took_effect' ? answer : 'unknown';
   } catch {
     return 'unknown';
+  } finally {
+    signal.removeEventListener('abort', onAbort);
   }
 }
 
