@@ -21,7 +21,10 @@ export interface IntentRecord {
   readonly ref: ToolRef;
   readonly effect: 'read' | 'idempotent' | 'write';
   readonly args: Json;
-  /** As they were proposed, where a hook or whoever was asked changed them: `args` are those that count. */
+  /**
+   * As they were proposed, where a hook or whoever was asked changed them, or the letter case of enum values was put right:
+   * `args` are those that count.
+   */
   readonly proposed?: Json;
   /** Of a view's call it covers what is sent on as well. */
   readonly argsDigest: string;
@@ -51,7 +54,10 @@ export interface CallOutcomeRecord {
   readonly name: string;
   readonly ref?: ToolRef;
   readonly args: Json;
-  /** As they were proposed, where a hook or whoever was asked changed them: `args` are those that count. */
+  /**
+   * As they were proposed, where a hook or whoever was asked changed them, or the letter case of enum values was put right:
+   * `args` are those that count.
+   */
   readonly proposed?: Json;
   readonly behind?: BehindRecord;
   readonly facts?: Json;

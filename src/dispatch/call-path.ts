@@ -17,6 +17,7 @@ import type {
   Source,
   ToolDefinition,
 } from '../contracts/index.ts';
+import type { CaseCorrection } from '../tools/index.ts';
 import type { FixedArguments } from './arguments.ts';
 import type { Clock } from './clock.ts';
 import type { ResultStore } from './result-store.ts';
@@ -97,6 +98,8 @@ export interface Prepared {
   readonly tool: ToolDefinition;
   readonly source: Source;
   readonly args: FixedArguments;
+  /** Where the letter case of values was put right: what was proposed, and what of it was changed. */
+  readonly proposed?: { readonly args: FixedArguments; readonly corrections: readonly CaseCorrection[] };
 }
 
 /** The call may run, with exactly these arguments and facts. */

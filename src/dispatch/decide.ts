@@ -1,4 +1,5 @@
-import type { AskReply, Decision, Json, Origin, Reason, ToolDefinition } from '../contracts/index.ts';
+import type { AskReply, Decision, Json, Origin, Reason } from '../contracts/index.ts';
+import { asProposed } from '../tools/index.ts';
 import { boundDigest, type FixedArguments, fixArguments } from './arguments.ts';
 import { ask } from './ask.ts';
 import type { Call, Ended, Path, Permitted, Prepared, ToolPreview } from './call-path.ts';
@@ -103,26 +104,31 @@ async function voided(path: Path, call: Call, why: string, end: Ended): Promise<
   return end;
 }
 
-function note(call: Call, { tool, args: proposed }: Prepared, args: FixedArguments, facts: Facts): void {
+function note(call: Call, prepared: Prepared, args: FixedArguments, facts: Facts): void {
+  const { tool } = prepared;
+  const proposed = prepared.proposed?.args ?? prepared.args;
   call.notes.args = args.value();
   if (args.digest === proposed.digest) delete call.notes.proposed;
   else call.notes.proposed = proposed.value();
   if (tool.narrows && args.behind) call.notes.behind = { ref: tool.narrows.of.ref, args: args.behind.value() };
-  const origins = originsOf(call, tool, args);
+  const origins = originsOf(call, prepared, args);
   if (origins) call.notes.origins = origins;
   else delete call.notes.origins;
   if (facts.state === 'known') call.notes.facts = facts.value;
   else delete call.notes.facts;
 }
 
-/** Who keeps the conversation is foreign code too: what it can't say isn't known. */
+/**
+ * Who keeps the conversation is foreign code too: what it can't say isn't known. A value whose letter case was put right
+ * came from where it was found as it was.
+ */
 function originsOf(
   { request }: Call,
-  { inputSchema }: ToolDefinition,
+  { tool, proposed }: Prepared,
   args: FixedArguments,
 ): ReadonlyMap<string, Origin> | undefined {
   try {
-    return request.provenance?.origins(args.value(), inputSchema);
+    return request.provenance?.origins(asProposed(args.value(), proposed?.corrections ?? []), tool.inputSchema);
   } catch {
     return undefined;
   }

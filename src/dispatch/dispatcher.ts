@@ -3,7 +3,7 @@
  *
  * | step    | takes     | does                                                          | gives, or ends as                      |
  * |---------|-----------|---------------------------------------------------------------|----------------------------------------|
- * | prepare | request   | find, view, arguments as JSON object, input schema (agent)    | Prepared; unknown_tool, invalid        |
+ * | prepare | request   | find, view, arguments as JSON object, schema, case (agent)    | Prepared; unknown_tool, invalid        |
  * | decide  | Prepared  | policy, preview, policy, person, facts again, policy          | Permitted; denied, parked, failed      |
  * | once    | Permitted | the ledger: an act that ran already isn't run again           | First; Ran; failed, cancelled          |
  * | commit  | Permitted | the intent on record: durable before anything that isn't read | Committed; failed                      |

@@ -1,5 +1,5 @@
 import type { Found, Json, ToolDefinition } from '../contracts/index.ts';
-import { compileSchema, noSuchTool, type SchemaCheck } from '../tools/index.ts';
+import { compileSchema, enumCase, noSuchTool, type SchemaCheck } from '../tools/index.ts';
 import { type FixedArguments, fixArguments, isTooDeep, jsonType } from './arguments.ts';
 import type { Call, Ended, Path, Prepared } from './call-path.ts';
 import { isDecision } from './is-decision.ts';
@@ -21,8 +21,27 @@ export async function prepare(path: Path, call: Call): Promise<Ended | Prepared>
   if (!visible(path, call, found.tool)) return ended(noSuchTool(name));
   if ('stage' in parsed) return parsed;
   const args = await fitted(call, found.tool, parsed);
-  if ('stage' in args) return args;
+  if ('stage' in args) return (await inRightCase(call, found, parsed, args)) ?? args;
   return { stage: 'prepared', tool: found.tool, source: found.source, args };
+}
+
+/**
+ * The call as it was meant, where nothing but the letter case of enum values keeps its arguments from fitting. Done before
+ * anything is decided on: what rules, hooks and people see is what runs.
+ */
+async function inRightCase(
+  call: Call,
+  { tool, source }: Found,
+  parsed: FixedArguments,
+  { outcome }: Ended,
+): Promise<Prepared | undefined> {
+  if (outcome.kind !== 'invalid' || call.request.profile === 'relay') return undefined;
+  const meant = enumCase(tool.inputSchema, parsed.value());
+  const fixed = meant && fixArguments(meant.args);
+  if (!fixed) return undefined;
+  const args = await fitted(call, tool, fixed);
+  if ('stage' in args) return undefined;
+  return { stage: 'prepared', tool, source, args, proposed: { args: parsed, corrections: meant.corrections } };
 }
 
 function findSafely(path: Path, name: string): Found | undefined {

@@ -22,6 +22,7 @@ export {
 export { deriveId } from './derive-id.ts';
 export { describeBlock } from './describe-block.ts';
 export { editDistance } from './edit-distance.ts';
+export { asProposed, type CaseCorrection, enumCase } from './enum-case.ts';
 export { type Ensured, type EnsureOptions, ensure } from './ensure.ts';
 export { failureToWire, ToolFailure, type ToolFailureOptions } from './failure.ts';
 export { type FailureHint, failureHint } from './failure-hint.ts';

@@ -40,7 +40,7 @@ export interface AuditedCall {
   readonly argsDigest: string;
   /** The arguments without what is redacted; absent when they are too long, or not to be kept. */
   readonly args?: Json;
-  /** The arguments as they were proposed, where a hook or whoever was asked changed them. */
+  /** The arguments as they were proposed, where a hook, whoever was asked, or the letter case of enum values changed them. */
   readonly proposed?: { readonly argsDigest: string; readonly args?: Json };
   /** For a view: the tool behind it, and what that one gets. */
   readonly behind?: { readonly ref: ToolRef; readonly argsDigest: string; readonly args?: Json };
