@@ -38,6 +38,7 @@ const GOOD = { number: 'R-1', lines: [40, 60], total: 100 };
 const call = (name: string, input: object) => ({ calls: [{ name, input: input as JsonObject }] });
 const toolsOf = (request: JsonObject | undefined) =>
   Array.isArray(request?.tools) ? (request.tools as JsonObject[]) : [];
+const reasoned = { choice_reason: z.string() };
 const why = { choice_reason: 'It bills for goods.' };
 
 async function play(turns: Parameters<typeof scriptedModel>[0], more: Partial<Parameters<typeof extract>[0]> = {}) {
@@ -184,7 +185,23 @@ describe('an extraction', () => {
     ['no types', { types: [] }],
     ['two of one name', { types: [invoice, invoice] }],
     ['a verified type that is none of them', { verified: { type: 'letter', by: 'me' } }],
+    ['a member in the place of the model’s reason', { types: [{ ...contract, schema: z.object(reasoned) }] }],
   ])('refuses %s', async (_, more) => {
     await expect(play([], more)).rejects.toMatchObject({ code: 'extract_types_invalid' });
   });
+
+  test('refuses a document without a word, and asks nothing for it', async () => {
+    await expect(play([], { input: ' \n' })).rejects.toMatchObject({ code: 'input_empty' });
+  });
+
+  test.each(['refusal', 'max_tokens', 'end_turn'])(
+    'has no record of a call that stands in a reply of %s',
+    async (stopReason) => {
+      const cut = { ...call('extract_invoice', { ...why, ...GOOD }), stopReason };
+      const { extraction } = await play([cut, cut]);
+      expect(extraction).toMatchObject({ status: 'none', attempts: [{ isTaken: false }] });
+      expect(extraction.run.end).not.toBe('answered');
+      expect(extraction).not.toHaveProperty('type');
+    },
+  );
 });

@@ -4,14 +4,14 @@
  */
 import type { Json, Model, Reason } from '../contracts/index.ts';
 import type { InputOf, ToolSchema } from '../tools/index.ts';
-import { BridleError } from '../tools/index.ts';
+import { BridleError, ownInputSchema } from '../tools/index.ts';
 import type { AgentOptions, RunOptions } from './agent-options.ts';
 import type { AnswerCheck, AnswerIssue } from './answer-check.ts';
 import type { ToolChoice } from './choice-plan.ts';
 import { createAgent } from './create-agent.ts';
-import type { RunResult } from './events.ts';
+import type { RunEnd, RunResult } from './events.ts';
 import { attemptsOf, type ExtractionAttempt } from './extraction-attempts.ts';
-import { extractionTools } from './extraction-tools.ts';
+import { extractionTools, hasReason, REASON } from './extraction-tools.ts';
 
 /** A kind of record, and the documents that have one; `recordType` makes one whose check knows its record's type. */
 export interface RecordType {
@@ -93,7 +93,7 @@ const NOT_FORCED: Reason = {
  *
  * @param options see `ExtractOptions`
  * @returns the record and how it came about; whatever the model does is told there
- * @throws BridleError `extract_types_invalid`; `answer_check_failed` when a check throws; the codes of `createAgent`
+ * @throws BridleError `extract_types_invalid`; `input_empty`; `answer_check_failed` when a check throws; the codes of `createAgent`
  *
  * @example const { status, type, value, reason } = await extract({ model, input: text, types: [invoice, contract] });
  */
@@ -115,6 +115,11 @@ export async function extract(options: ExtractOptions): Promise<Extraction> {
   const names = made.tools.map(({ definition }) => definition.ref.tool);
   const attempts = retries + 1;
   const document = typeof input === 'string' ? documentOf(input) : input;
+  if (document.length === 0) {
+    throw new BridleError('input_empty', 'There is no document to take a record from: the input is empty.', {
+      hint: 'Give its text, or content blocks.',
+    });
+  }
   const ask = async (forced: ToolChoice | null): Promise<RunResult> => {
     const agent = await createAgent({
       ...rest,
@@ -155,9 +160,12 @@ export async function extract(options: ExtractOptions): Promise<Extraction> {
     const status = missing.length === 0 ? 'extracted' : 'incomplete';
     return { ...base, status, type, value, missing, reason: verified === undefined ? good.reason : reason };
   }
-  if (last === undefined) return { ...base, status: 'none', missing: [] };
+  if (last === undefined || BROKEN_OFF.has(run.end)) return { ...base, status: 'none', missing: [] };
   return { ...base, status: 'invalid', type: last.type, missing: [] };
 }
+
+/** Ends of a run that say nothing of the record: its calls may not even have been looked at. */
+const BROKEN_OFF: ReadonlySet<RunEnd> = new Set(['aborted', 'failed', 'refused', 'truncated']);
 
 function checkedTypes(types: readonly RecordType[], verified: ExtractOptions['verified']): readonly RecordType[] {
   const wrong = (message: string, hint: string) => new BridleError('extract_types_invalid', message, { hint });
@@ -165,13 +173,21 @@ function checkedTypes(types: readonly RecordType[], verified: ExtractOptions['ve
   const names = types.map(({ name }) => name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined) throw wrong(`Two types are called "${twice}".`, 'Give each its own name.');
-  if (verified === undefined) return types;
+  if (verified === undefined) {
+    const own = types.find(({ name, schema }) => hasReason(ownInputSchema(schema, name)));
+    if (own === undefined) return types;
+    throw wrong(
+      `The type "${own.name}" has a member "${REASON}", in which the model says why it chose the type.`,
+      'Give the member another name, or verify the type.',
+    );
+  }
   const known = types.filter(({ name }) => name === verified.type);
   if (known.length === 1) return known;
   throw wrong(`The verified type "${verified.type}" is none of the types.`, `Name one of: ${names.join(', ')}.`);
 }
 
 function documentOf(text: string): Json[] {
+  if (text.trim() === '') return [];
   return [
     { type: 'document', source: { type: 'text', media_type: 'text/plain', data: text } },
     { type: 'text', text: 'Record what this document says.' },

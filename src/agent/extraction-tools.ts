@@ -7,7 +7,7 @@ import type { RecordType } from './extract.ts';
 /** The tool by which the model says that none of the types fits. */
 const NO_RECORD = 'no_record';
 /** Beside a record's own members. */
-const REASON = 'choice_reason';
+export const REASON = 'choice_reason';
 
 export interface ExtractionTools {
   readonly tools: readonly Tool[];
@@ -129,6 +129,11 @@ const OPEN_KEYS =
   'underscores, and give every such thing that it states.';
 
 /** The reason comes first: the model decides before it fills anything in. */
+/** Whether a record has a member of that name itself. */
+export function hasReason(schema: JsonObject): boolean {
+  return isObject(schema.properties) && Object.hasOwn(schema.properties, REASON);
+}
+
 function withReason(schema: JsonObject): JsonObject {
   const reason = { type: 'string', description: 'What the document is for, in a sentence: why this tool fits it.' };
   const required = Array.isArray(schema.required) ? schema.required : [];
