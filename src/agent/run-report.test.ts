@@ -73,3 +73,26 @@ test('a run reports each of its replies', async () => {
   ]);
   expect(report?.tools).toBe(3);
 });
+
+test('definitions of deferred tools count once the conversation refers to them, and change nothing before it', () => {
+  const tool = (name: string) => ({ name, description: 'x'.repeat(100), input_schema: { type: 'object' } });
+  const tools = [tool('a'), { ...tool('b'), defer_loading: true }, { ...tool('c'), defer_loading: true }];
+  const said = { role: 'user', content: 'Hi.' };
+  const found = {
+    role: 'user',
+    content: [{ type: 'tool_result', tool_use_id: 's', content: [{ type: 'tool_reference', tool_name: 'b' }] }],
+  };
+  const added = {
+    role: 'system',
+    content: [{ type: 'tool_addition', tool: { type: 'tool_reference', name: 'c' } }],
+  };
+  const [first, second, third] = [[said], [said, found], [said, found, added]].map((messages) =>
+    requestSize({ tools, messages }),
+  );
+  expect([first, second, third].map((each) => each?.tools)).toEqual([1, 2, 3]);
+  expect(first?.definitions).toBe(JSON.stringify(tools[0]).length);
+  expect(second?.definitions).toBe(first?.definitions);
+  expect(second?.found).toBe(JSON.stringify(tools[1]).length);
+  if (first === undefined || second === undefined) throw new Error('no sizes');
+  expect(replyCost(answered(undefined, first, usage(0, 500)), second, usage(500, 80), price).changes).toEqual([]);
+});

@@ -32,7 +32,7 @@ export interface ReplyCost {
 export interface RunReport {
   /** In order; also those that were asked for once more because they were cut. */
   readonly replies: readonly ReplyCost[];
-  /** Tools in the last request. */
+  /** Tools before the model in the last request: those that are deferred only once they were found. */
   readonly tools: number;
   /** Of all input tokens, the part that was definitions of tools: 0 to 1, an estimate. */
   readonly definitionsShare: number;
@@ -63,14 +63,15 @@ export function replyCost(
   const held = before === undefined ? 0 : before.cost.cacheReadTokens + before.cost.cacheWriteTokens;
   const lostTokens = Math.max(0, held - cacheReadTokens);
   const lostUsd = lostTokens === 0 ? 0 : dearer(lostTokens, costOf);
-  const all = size.definitions + size.system + size.conversation;
+  const definitions = size.definitions + size.found;
+  const all = definitions + size.system + size.conversation;
   return {
     inputTokens,
     cacheReadTokens,
     cacheWriteTokens: tokensOf(usage, 'cache_creation_input_tokens'),
     outputTokens,
     ...(costUsd !== undefined && costOf !== undefined && { costUsd }),
-    definitionTokens: all === 0 ? 0 : Math.round((inputTokens * size.definitions) / all),
+    definitionTokens: all === 0 ? 0 : Math.round((inputTokens * definitions) / all),
     changes: before === undefined ? [] : changes(before.size, size),
     lostTokens,
     ...(lostUsd !== undefined && { lostUsd }),
@@ -95,7 +96,7 @@ export function runReport(answered: readonly Answered[]): RunReport | undefined 
 /** In the order in which the cache reads: the first of them costs the most. */
 function changes(before: RequestSize, now: RequestSize): readonly CacheChange[] {
   const found: readonly (readonly [CacheChange, boolean])[] = [
-    ['tools', before.tools !== now.tools || before.definitions !== now.definitions],
+    ['tools', before.definitions !== now.definitions],
     ['system', before.system !== now.system],
     ['choice', before.choice !== now.choice],
     ['context', now.messages < before.messages],

@@ -152,6 +152,11 @@ describe('a search for tools', () => {
     expect(lists[1]).toMatchObject({ who: { agent: 'agent' }, catalogVersion: lists[0]?.catalogVersion });
   });
 
+  test('keeps its results where the provider clears old ones: they load what was found', async () => {
+    const { requests } = await play(CLAUDE, [says('Hi.')], { context: { clearResults: { except: ['say_hello'] } } });
+    expect(requests[0]?.context_management).toMatchObject({ edits: [{ exclude_tools: ['say_hello', 'find_tools'] }] });
+  });
+
   test('gives at most as many as it is told to', async () => {
     const { results } = await play(CLAUDE, [FIND('emails flight'), says('Well.')], { toolSearch: { results: 1 } });
     expect(results.get('s1')?.content).toHaveLength(1);

@@ -27,6 +27,7 @@ import { chosenModel, hiddenByPlan, modelFor, runId, systemFor, unstored } from 
 import { stateLedger, stateStore } from './state-store.ts';
 import { styleFor } from './style.ts';
 import { subagentOptions } from './subagents.ts';
+import { toolSearchOption } from './tool-search-option.ts';
 import { tracesDir } from './traces.ts';
 import { isAttended, openWorkspace, reasonLine, type Workspace } from './workspace.ts';
 
@@ -59,11 +60,12 @@ async function settings(parsed: ParsedCommand, io: CommandIo) {
       return most === undefined ? {} : { turns: most };
     },
     waitMs: readyMs(parsed, io),
+    search: toolSearchOption(parsed),
   };
 }
 
 async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number> {
-  const { chosen, who, limitsFor, waitMs } = await settings(parsed, io);
+  const { chosen, who, limitsFor, waitMs, search } = await settings(parsed, io);
   const style = styleFor(io.stderr, io.env);
   const screen = openScreen(io);
   let loop: TerminalLoop | undefined;
@@ -106,6 +108,7 @@ async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number>
       system: systemFor(workspace.project.root, workspace.agent),
       sourceNotes: workspace.instructions,
       limits: limitsFor(workspace.agent),
+      ...(search !== undefined && { toolSearch: search }),
       recorder: allRecorders(audit.recorder, view.recorder, told.recorder),
       ...subagentOptions(parsed, workspace, { dir: tracesDir(io), run: runId(), isModelFlag: chosen.isFlag }),
       ready: { ms: waitMs, enough: wait.enough },
@@ -191,7 +194,7 @@ async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number>
 type ChatAgent = Omit<AgentOptions, 'model' | 'askUser'>;
 
 async function inPipe(parsed: ParsedCommand, io: CommandIo): Promise<number> {
-  const { chosen, who, limitsFor, waitMs } = await settings(parsed, io);
+  const { chosen, who, limitsFor, waitMs, search } = await settings(parsed, io);
   if (flag(parsed, 'resume') && parsed.positionals.length === 0) {
     throw new BridleError('usage', '--resume needs the id of a session where nobody can be asked.', {
       hint: '--continue takes the last one of this folder.',
@@ -220,6 +223,7 @@ async function inPipe(parsed: ParsedCommand, io: CommandIo): Promise<number> {
       system: systemFor(workspace.project.root, workspace.agent),
       sourceNotes: workspace.instructions,
       limits: limitsFor(workspace.agent),
+      ...(search !== undefined && { toolSearch: search }),
       recorder: allRecorders(audit.recorder, view.recorder, told.recorder),
       ...subagentOptions(parsed, workspace, { dir: tracesDir(io), run: runId(), isModelFlag: chosen.isFlag }),
       ready: { ms: waitMs },

@@ -37,6 +37,11 @@ const RUN_OPTIONS = {
     help: 'let it start the agent that this file describes (repeatable)',
   },
   'max-turns': { type: 'string', value: 'N', help: 'stop after N requests to the model (default: 50)' },
+  'tool-search': {
+    type: 'string',
+    value: 'WAY',
+    help: 'auto: search instead of showing many tools (default); client: for marked tools; off',
+  },
   'server-log-level': { type: 'string', value: 'LEVEL', help: 'ask servers for their log from this level on; off' },
   ...READY_OPTIONS,
 } as const satisfies Record<string, OptionSpec>;
@@ -102,6 +107,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       agent: RUN_OPTIONS.agent,
       subagent: RUN_OPTIONS.subagent,
       'max-turns': { ...RUN_OPTIONS['max-turns'], help: 'stop a turn after N requests to the model (default: 50)' },
+      'tool-search': RUN_OPTIONS['tool-search'],
       'server-log-level': RUN_OPTIONS['server-log-level'],
       ...READY_OPTIONS,
       continue: { type: 'boolean', help: 'go on with the last chat of this folder' },

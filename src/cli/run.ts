@@ -27,6 +27,7 @@ import { stepPrinter } from './steps.ts';
 import { styleFor } from './style.ts';
 import { subagentOptions } from './subagents.ts';
 import { openTape } from './tape.ts';
+import { toolSearchFor, toolSearchOption } from './tool-search-option.ts';
 import { tracesDir } from './traces.ts';
 import { openWorkspace, type Workspace, warn } from './workspace.ts';
 
@@ -54,6 +55,7 @@ export async function run(given: ParsedCommand, io: CommandIo): Promise<number> 
     : await chosenModel(parsed, io, resumes?.model);
   const name = stringOption(parsed, 'agent') ?? MAIN_AGENT;
   const waitMs = readyMs(parsed, io);
+  const search = toolSearchOption(parsed);
   const quiet = flag(parsed, 'quiet');
   const style = styleFor(io.stderr, io.env);
 
@@ -97,6 +99,7 @@ export async function run(given: ParsedCommand, io: CommandIo): Promise<number> 
         system: systemFor(workspace.project.root, workspace.agent),
         sourceNotes: workspace.instructions,
         trace,
+        toolSearch: toolSearchFor(model, search),
         // The offline planner marks its questions itself; other models say so by calling a tool.
         askUser: model.id !== 'offline',
         ...(!tape.waitsForAll && { ready: { ms: waitMs } }),

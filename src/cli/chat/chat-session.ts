@@ -11,6 +11,7 @@ import type { Json, Model, QuestionRecord, Recorder, TraceEvent } from '../../co
 import { allRecorders, createTrace, readTrace, type Trace } from '../../dispatch/index.ts';
 import type { ComposedInput } from '../../host/index.ts';
 import { runId } from '../run.ts';
+import { toolSearchFor } from '../tool-search-option.ts';
 import { portable } from './portable.ts';
 import { projectNote, type SessionSummary } from './sessions.ts';
 
@@ -210,7 +211,8 @@ interface Journal {
 function agentFor({ agent }: ChatSessionOptions, model: Model, journal: Journal): Promise<Agent> {
   const recorder = allRecorders(agent.recorder, endsIn(journal));
   // The offline planner marks its questions itself; other models say so by calling a tool.
-  return createAgent({ ...agent, recorder, model, askUser: model.id !== 'offline' });
+  const toolSearch = toolSearchFor(model, agent.toolSearch);
+  return createAgent({ ...agent, recorder, model, toolSearch, askUser: model.id !== 'offline' });
 }
 
 /** Each run writes into the session's file; that the session ends is told when no run goes on. */

@@ -1,4 +1,5 @@
 import type { Json } from '../../contracts/index.ts';
+import { isSearchEntry } from '../../tools/index.ts';
 import { isObject, list, type PastCall, readTurns, type Turn } from './conversation.ts';
 import { answerFrom, type GivenDocument } from './documents.ts';
 import { type Goal, readGoals } from './goals.ts';
@@ -39,8 +40,16 @@ export function plan(request: Json, index = toolIndexer()): Plan {
   const choice = isObject(body.tool_choice) ? body.tool_choice : {};
   const isUsable = (tool: Json) =>
     choice.type !== 'none' && (choice.type !== 'tool' || (isObject(tool) && tool.name === choice.name));
-  return planTurns(readTurns(body.messages), index(list(body.tools).filter(isUsable)));
+  const usable = list(body.tools).filter(isUsable);
+  const search = usable.find(isSearchEntry);
+  return planTurns(readTurns(body.messages), {
+    ...index(usable.filter((tool) => tool !== search)),
+    finder: search?.name,
+  });
 }
+
+/** The request's tools, and the name of the one that finds more of them, which is none to do anything with. */
+type Tools = ToolIndex & { readonly finder: string | undefined };
 
 /** What is being worked on: the request, and the answers to what was asked about it. */
 interface Task {
@@ -55,7 +64,7 @@ interface Task {
 /** How many questions in a row about one request are remembered. */
 const MAX_QUESTIONS = 8;
 
-function planTurns(turns: readonly Turn[], tools: ToolIndex): Plan {
+function planTurns(turns: readonly Turn[], tools: Tools): Plan {
   let from = turns.length - 1;
   while (from > 0 && turns.length - from <= MAX_QUESTIONS && turns[from - 1]?.reply.trimEnd().endsWith('?')) from--;
   let task: Task | undefined;
@@ -96,7 +105,14 @@ function goalsOf(text: string, tools: ToolIndex): Goal[] {
   return readGoals(text, (word) => verbs.has(word));
 }
 
-function planTask(task: Task, tools: ToolIndex): Plan {
+function planTask({ calls: made, earlier, ...asked }: Task, tools: Tools): Plan {
+  const isSearch = ({ name }: PastCall) => name === tools.finder;
+  // What was searched for is no result to go by: what it found is among the tools.
+  const task: Task = {
+    ...asked,
+    calls: made.filter((call) => !isSearch(call)),
+    earlier: earlier.filter((call) => !isSearch(call)),
+  };
   const talk = smallTalk(task.text, tools.cards);
   if (talk !== undefined) return { kind: 'say', text: talk };
   const spoken = goalsOf(task.text, tools);
@@ -148,6 +164,8 @@ function planTask(task: Task, tools: ToolIndex): Plan {
     ready.push(step.call);
     if (!step.together) break;
   }
+  const searches = searchesFor(unfit, made, tools.finder);
+  if (searches.length > 0) return { kind: 'call', calls: searches };
   if (ready.length > 0 && task.calls.length < MAX_CALLS) return { kind: 'call', calls: ready };
   if (finished.length === 0)
     return { kind: 'say', text: ready.length > 0 ? tooManyCalls(MAX_CALLS) : nothingDone(task.text, tools.cards) };
@@ -157,6 +175,20 @@ function planTask(task: Task, tools: ToolIndex): Plan {
     ...(ready.length > 0 ? [tooManyCalls(MAX_CALLS)] : []),
   ];
   return { kind: 'say', text: [reportOn(finished), ...rest].join('\n\n') };
+}
+
+/** For what no tool fits, one is searched for, once. */
+function searchesFor(unfit: readonly Goal[], made: readonly PastCall[], finder: string | undefined): PlannedCall[] {
+  if (finder === undefined) return [];
+  const done = new Set(made.flatMap(({ name, input }) => (name === finder ? [input.query] : [])));
+  const queries = unfit.filter(({ mood }) => mood !== 'statement').map(({ text }) => text);
+  return [...new Set(queries)]
+    .filter((query) => !done.has(query))
+    .map((query) => ({
+      name: finder,
+      input: { query },
+      sources: new Map([['/query', { from: 'conversation', text: query } as const]]),
+    }));
 }
 
 /** The goal together with what was answered about it, and with what "it" stands for. */

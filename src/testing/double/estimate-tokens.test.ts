@@ -32,6 +32,10 @@ test('deferred tools count for nothing, forcing for more, images and documents f
   const tool = { name: 'a', input_schema: { type: 'object' } };
   const one = estimateTokens({ messages, tools: [tool] });
   expect(estimateTokens({ messages, tools: [tool, { ...tool, name: 'b', defer_loading: true }] })).toBe(one);
+  const later = { ...tool, name: 'b', description: 'x'.repeat(360), defer_loading: true };
+  const reference = { type: 'tool_reference', tool_name: 'b' };
+  const found = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: [reference] }] };
+  expect(estimateTokens({ messages: [...messages, found], tools: [tool, later] })).toBeGreaterThan(one + 100);
   expect(estimateTokens({ messages, tools: [tool], tool_choice: { type: 'any' } })).toBeGreaterThan(one);
   const image = { type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } };
   const document = { type: 'document', source: { type: 'url', url: 'https://example.com/a.pdf' } };

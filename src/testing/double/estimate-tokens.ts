@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../contracts/index.ts';
-import { arrayOf, isObject } from '../rules/shape.ts';
+import { arrayOf, blocksIn, isObject, type Placed } from '../rules/shape.ts';
 
 /**
  * How far an estimate may be off, as a share of the real count, for English text and JSON of more than 100 tokens. It is
@@ -17,10 +17,13 @@ const PER_DOCUMENT = 2000;
 
 /**
  * The tokens of a request, estimated: bytes for texts and definitions, a flat figure for each image and document, and
- * what the API adds when there are tools. Deferred tools that nothing loaded count for nothing.
+ * what the API adds when there are tools. Deferred tools count once a search result or an addition refers to them.
  */
 export function estimateTokens(body: JsonObject): number {
-  const tools = arrayOf(body.tools).filter((tool) => !(isObject(tool) && tool.defer_loading === true));
+  const loaded = new Set(blocksIn(body, 'tool_result', 'tool_search_tool_result', 'tool_addition').flatMap(namedBy));
+  const tools = arrayOf(body.tools).filter(
+    (tool) => !(isObject(tool) && tool.defer_loading === true && !loaded.has(tool.name)),
+  );
   const choice = isObject(body.tool_choice) ? body.tool_choice.type : undefined;
   const forced = choice === 'any' || choice === 'tool';
   const bare = arrayOf(body.tools).length === 0;
@@ -34,6 +37,12 @@ export function estimateTokens(body: JsonObject): number {
         0,
       ),
   );
+}
+
+function namedBy({ block: { tool, content } }: Placed): readonly (Json | undefined)[] {
+  if (isObject(tool)) return [tool.name];
+  const parts = isObject(content) ? content.tool_references : content;
+  return arrayOf(parts).flatMap((part) => (isObject(part) ? [part.tool_name] : []));
 }
 
 /** The tokens of content: a string, or blocks. */
