@@ -138,6 +138,7 @@ export type {
   LedgerClaim,
   LedgerEnd,
   LedgerKey,
+  LedgerMemory,
   LedgerSettlement,
   ListRecord,
   LoopEvent,

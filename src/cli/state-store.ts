@@ -33,10 +33,12 @@ export function stateStore({ env }: Pick<CommandIo, 'env'>): StateStore {
 /** Remembers acts over runs, and among processes; costs nothing where no tool declares an idempotency key. */
 export function stateLedger(state: StateStore): IdempotencyLedger {
   let ledger: IdempotencyLedger | undefined;
+  const opened = async (): Promise<IdempotencyLedger> => {
+    ledger ??= idempotencyLedger(await state.open());
+    return ledger;
+  };
   return {
-    async claim(key, call, signal) {
-      ledger ??= idempotencyLedger(await state.open());
-      return ledger.claim(key, call, signal);
-    },
+    find: async (key, call, signal) => (state.isAbsent() ? undefined : (await opened()).find(key, call, signal)),
+    claim: async (key, call, signal) => (await opened()).claim(key, call, signal),
   };
 }

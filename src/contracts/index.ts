@@ -29,7 +29,7 @@ export type {
 } from './content.ts';
 export type { Identity, ServerRef } from './identity.ts';
 export type { Json, JsonObject, RawJson } from './json.ts';
-export type { IdempotencyLedger, LedgerClaim, LedgerEnd, LedgerKey, LedgerSettlement } from './ledger.ts';
+export type { IdempotencyLedger, LedgerClaim, LedgerEnd, LedgerKey, LedgerMemory, LedgerSettlement } from './ledger.ts';
 export type { CallOrigin, LoopEffect, LoopEvent, Model, ModelReply, RunBegun, RunResumed, Step } from './loop.ts';
 export type { Origin, Provenance } from './origin.ts';
 export type { Asker, AskQuestion, AskReply, Decision, Grant, Policy, PolicyCall } from './policy.ts';

@@ -31,17 +31,25 @@ export type LedgerSettlement =
 /** Times are milliseconds since the epoch. `callId` is that of the first call. */
 export type LedgerClaim =
   /** This call is the first: run it, and settle once. */
-  | { readonly kind: 'mine'; settle(how: LedgerSettlement): Promise<void> }
+  { readonly kind: 'mine'; settle(how: LedgerSettlement): Promise<void> } | LedgerMemory;
+
+/** What is remembered of an act that another call began. */
+export type LedgerMemory =
   /** `end` is absent where it was too large to keep. */
   | { readonly kind: 'done'; readonly callId: string; readonly at: number; readonly end?: LedgerEnd }
   | { readonly kind: 'unknown'; readonly callId: string; readonly at: number }
   | { readonly kind: 'other_arguments'; readonly callId: string; readonly at: number };
 
 /**
- * Remembers which acts ran, for tools that declare an idempotency key, and which calls that may be handed over again. A claim on an act that is under way waits for
- * its end.
+ * Remembers which acts ran, for tools that declare an idempotency key, and which calls that may be handed over again.
+ * Whoever asks for an act that is under way waits for its end.
  */
 export interface IdempotencyLedger {
+  /**
+   * What is remembered, without claiming anything; undefined: nothing is. Rejects when the ledger can't be read, and when
+   * `signal` aborts.
+   */
+  find(key: LedgerKey, call: { readonly argsDigest: string }, signal: AbortSignal): Promise<LedgerMemory | undefined>;
   /** Rejects when the ledger can't be read or written, and when `signal` aborts. */
   claim(
     key: LedgerKey,

@@ -2,10 +2,11 @@ import type { AskReply, Decision, Json, Origin, Reason } from '../contracts/inde
 import { asProposed } from '../tools/index.ts';
 import { boundDigest, type FixedArguments, fixArguments } from './arguments.ts';
 import { ask } from './ask.ts';
-import type { Call, Ended, Path, Permitted, Prepared, ToolPreview } from './call-path.ts';
+import type { Call, Ended, Path, Permitted, Prepared, Ran, ToolPreview } from './call-path.ts';
 import { type Facts, gatherFacts, openFacts } from './facts.ts';
 import { noteReply, voidGrants } from './grants.ts';
 import { isDecision } from './is-decision.ts';
+import { knownBefore } from './once.ts';
 import { cancelled, ended, errorText, failed, reason, refused } from './outcomes.ts';
 import { fitted } from './prepare.ts';
 import { withinLimits } from './within-limits.ts';
@@ -26,8 +27,10 @@ interface Approval {
 /**
  * decide → preview → decide → ask → facts again → decide. The policy is asked anew whenever arguments or facts changed
  * and after every approval, so nothing runs on an answer that was given for something else.
+ *
+ * Ran: nobody has to be asked, as it is the very call that ran before, and isn't denied now.
  */
-export async function decide(path: Path, call: Call, prepared: Prepared): Promise<Ended | Permitted> {
+export async function decide(path: Path, call: Call, prepared: Prepared): Promise<Ended | Permitted | Ran> {
   let { args } = prepared;
   let facts = openFacts(prepared);
   let approval: Approval | undefined;
@@ -64,6 +67,8 @@ export async function decide(path: Path, call: Call, prepared: Prepared): Promis
     if (judged.effect === 'allow' || covers(approval, args, facts)) {
       return permit(prepared, args, facts, judged, approval && call.notes.asked);
     }
+    const known = approval ? undefined : await knownBefore(path, call, prepared);
+    if (known) return known;
     if (facts.state === 'not_gathered') {
       facts = await gatherFacts(path, call, prepared, args);
       if (call.ctx.signal.aborted) return ended(cancelled(call.ctx.signal, 'not_executed'));

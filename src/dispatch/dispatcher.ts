@@ -4,7 +4,7 @@
  * | step    | takes     | does                                                          | gives, or ends as                      |
  * |---------|-----------|---------------------------------------------------------------|----------------------------------------|
  * | prepare | request   | find, view, arguments as JSON object, schema, case (agent)    | Prepared; unknown_tool, invalid        |
- * | decide  | Prepared  | policy, preview, policy, person, facts again, policy          | Permitted; denied, parked, failed      |
+ * | decide  | Prepared  | policy, preview, policy, person, facts again, policy          | Permitted; Ran; denied, parked, failed |
  * | once    | Permitted | the ledger: an act that ran already isn't run again           | First; Ran; failed, cancelled          |
  * | commit  | Permitted | the intent on record: durable before anything that isn't read | Committed; failed                      |
  * | claim   | Committed | takes the stored approvals that allowed it, each for one call | Committed; failed                      |
@@ -171,8 +171,9 @@ async function walk(path: Path, call: Call): Promise<Outcome> {
   if (prepared.stage === 'ended') return prepared.outcome;
   const permitted = await decide(path, call, prepared);
   if (permitted.stage === 'ended') return permitted.outcome;
-  const limited = withSourceLimits(path, call, permitted.source);
-  const first = await once(path, call, permitted);
+  const limited = withSourceLimits(path, call, prepared.source);
+  if (permitted.stage === 'ran') return finish(path, limited, permitted);
+  const first = await once(path, call, prepared, permitted);
   if (first.stage === 'ended') return first.outcome;
   if (first.stage === 'ran') return finish(path, limited, first);
   const ran = await run(path, limited, permitted).catch(async (error) => {

@@ -4,6 +4,7 @@ import type {
   LedgerClaim,
   LedgerEnd,
   LedgerKey,
+  LedgerMemory,
   LedgerSettlement,
   Store,
   StoreTable,
@@ -83,7 +84,35 @@ export function idempotencyLedger(store: Store, options: IdempotencyLedgerOption
     if (acts % ACTS_PER_SWEEP === 1) await sweep().catch(() => {});
   };
 
+  /** Undefined: it has changed meanwhile, so it has to be looked up anew. */
+  const told = async (
+    id: string,
+    entry: Entry,
+    argsDigest: string,
+    signal: AbortSignal,
+  ): Promise<LedgerMemory | undefined> => {
+    const { callId, at } = entry;
+    if (entry.argsDigest !== argsDigest) return { kind: 'other_arguments', callId, at };
+    if (isAlive(entry, clock.now())) {
+      await changed(table, id, clock, signal);
+      return undefined;
+    }
+    if (entry.state !== 'done') return { kind: 'unknown', callId, at };
+    const end = endOf(entry);
+    return { kind: 'done', callId, at, ...(end && { end }) };
+  };
+
   return {
+    async find(key, { argsDigest }, signal): Promise<LedgerMemory | undefined> {
+      const id = idOf(key);
+      for (;;) {
+        signal.throwIfAborted();
+        const found = await table.get(id);
+        if (found === undefined || isOver(found.value)) return undefined;
+        const memory = await told(id, found.value, argsDigest, signal);
+        if (memory) return memory;
+      }
+    },
     async claim(key, { callId, argsDigest }, signal): Promise<LedgerClaim> {
       const id = idOf(key);
       for (;;) {
@@ -99,17 +128,8 @@ export function idempotencyLedger(store: Store, options: IdempotencyLedgerOption
           await claimed.settle({ kind: 'released' });
           throw signal.reason;
         }
-        const entry = found.value;
-        if (entry.argsDigest !== argsDigest) return { kind: 'other_arguments', callId: entry.callId, at: entry.at };
-        if (entry.state === 'running' && isAlive(entry, now)) {
-          await changed(table, id, clock, signal);
-          continue;
-        }
-        if (entry.state === 'done') {
-          const end = endOf(entry);
-          return { kind: 'done', callId: entry.callId, at: entry.at, ...(end && { end }) };
-        }
-        return { kind: 'unknown', callId: entry.callId, at: entry.at };
+        const memory = await told(id, found.value, argsDigest, signal);
+        if (memory) return memory;
       }
     },
   };

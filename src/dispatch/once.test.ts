@@ -174,7 +174,8 @@ describe('a tool with an idempotency key', () => {
 
   test('is not run when the ledger fails', async () => {
     const source = fakeSource({ pay: () => ok('paid') });
-    const idempotency: IdempotencyLedger = { claim: () => Promise.reject(new Error('disk full')) };
+    const fails = () => Promise.reject(new Error('disk full'));
+    const idempotency: IdempotencyLedger = { claim: fails, find: fails };
     const { call } = bench([pay], source, { idempotency });
     const failure = failureOf(await call('pay', { id: 'a' }));
     expect(failure).toMatchObject({ executed: 'not_executed' });

@@ -1,7 +1,15 @@
-import type { IdempotencyLedger, LedgerClaim, LedgerKey, LedgerSettlement, Outcome } from '../contracts/index.ts';
+import type {
+  IdempotencyLedger,
+  LedgerClaim,
+  LedgerKey,
+  LedgerMemory,
+  LedgerSettlement,
+  Outcome,
+  ToolDefinition,
+} from '../contracts/index.ts';
 import { canonicalJson, sha256 } from '../tools/index.ts';
 import { boundDigest } from './arguments.ts';
-import type { Call, Ended, First, Path, Permitted, Ran } from './call-path.ts';
+import type { Call, Ended, First, Path, Permitted, Prepared, Ran } from './call-path.ts';
 import { cancelled, ended, errorText, failed, shown } from './outcomes.ts';
 import { withinLimits } from './within-limits.ts';
 
@@ -17,7 +25,12 @@ const UNGUARDED: First = { stage: 'first', settle: async () => {} };
  *
  * A call may be both: an error that frees the act doesn't free the call that had it.
  */
-export async function once(path: Path, call: Call, permit: Permitted): Promise<Ended | Ran | First> {
+export async function once(
+  path: Path,
+  call: Call,
+  prepared: Prepared,
+  permit: Permitted,
+): Promise<Ended | Ran | First> {
   const { idempotency } = path;
   if (!idempotency || call.previewFor) return UNGUARDED;
   const act = actOf(call, permit);
@@ -26,9 +39,9 @@ export async function once(path: Path, call: Call, permit: Permitted): Promise<E
   const settle = async (outcome: Outcome) => {
     for (const each of mine) await each.settle(outcome);
   };
-  for (const claimed of [redelivered(call, permit), act]) {
+  for (const claimed of [redelivered(call, prepared, permit.decision.effect === 'ask'), act]) {
     if (!claimed) continue;
-    const taken = await take(path, idempotency, call, permit, claimed);
+    const taken = await take(path, idempotency, call, permit.tool, claimed);
     if (taken.stage === 'first') {
       mine.push(taken);
       continue;
@@ -39,20 +52,50 @@ export async function once(path: Path, call: Call, permit: Permitted): Promise<E
   return { stage: 'first', settle };
 }
 
+/**
+ * What is known of a call that was handed over again, before anybody is asked about it: the yes that the first one had is
+ * used up, so asking would keep its end from whoever has a right to it.
+ *
+ * @returns undefined where it is no such call, or nothing is known of it
+ */
+export async function knownBefore(path: Path, call: Call, prepared: Prepared): Promise<Ended | Ran | undefined> {
+  const { idempotency } = path;
+  const claimed = idempotency && redelivered(call, prepared, true);
+  if (!claimed) return undefined;
+  const { key, argsDigest, isAct } = claimed;
+  const told = await consult(path, call, (signal) => idempotency.find(key, { argsDigest }, signal));
+  if (told.stage === 'ended') return told;
+  return told.value && answer(call, prepared.tool, told.value, isAct);
+}
+
 async function take(
   path: Path,
   idempotency: IdempotencyLedger,
   call: Call,
-  permit: Permitted,
+  tool: ToolDefinition,
   { key, argsDigest, isAct }: Claimed,
 ): Promise<Ended | Ran | First> {
-  const run = await withinLimits(
-    ({ signal }) => idempotency.claim(key, { callId: call.ctx.callId, argsDigest }, signal),
-    { signal: call.ctx.signal, clock: path.clock, hardMs: call.hardMs },
-  );
+  const { callId } = call.ctx;
+  const told = await consult(path, call, (signal) => idempotency.claim(key, { callId, argsDigest }, signal));
+  if (told.stage === 'ended') return told;
+  const claim = told.value;
+  if (claim.kind !== 'mine') return answer(call, tool, claim, isAct);
+  return { stage: 'first', settle: (outcome) => claim.settle(settlementOf(outcome, isAct)).catch(() => {}) };
+}
+
+async function consult<T extends LedgerClaim | undefined>(
+  path: Path,
+  call: Call,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<Ended | { readonly stage: 'told'; readonly value: T }> {
+  const run = await withinLimits(({ signal }) => work(signal), {
+    signal: call.ctx.signal,
+    clock: path.clock,
+    hardMs: call.hardMs,
+  });
   switch (run.end) {
     case 'settled':
-      return answer(call, permit, run.value, isAct);
+      return { stage: 'told', value: run.value };
     case 'threw':
       return ended(failed(unreadable(errorText(run.error)), 'not_executed'));
     case 'limit':
@@ -98,10 +141,14 @@ function actOf(call: Call, permit: Permitted): Ended | Claimed | null {
   };
 }
 
-/** What only reads may run again. The tool, its definition and what it is told belong to what has to be the same. */
-function redelivered({ ctx, request }: Call, { tool, args }: Permitted): Claimed | null {
+/**
+ * What only reads may run again, unless it would have to be asked about again. The tool, its definition, what it is told
+ * and the arguments that came have to be the same: those that a hook or an approver put in their place are not the
+ * caller's, who sends the same call.
+ */
+function redelivered({ ctx, request }: Call, { tool, args }: Prepared, isAsked: boolean): Claimed | null {
   const { redelivery, answers, who } = ctx;
-  if (redelivery === undefined || tool.effect === 'read') return null;
+  if (redelivery === undefined || (tool.effect === 'read' && !isAsked)) return null;
   const { ref } = tool;
   const same = [
     ref.server?.fingerprint ?? null,
@@ -137,10 +184,7 @@ function stillRunning(ms: number): string {
   return `The same act was begun by another call and is still under way after ${ms} ms. This call was not run; ask again later for how that one ended.`;
 }
 
-function answer(call: Call, { tool }: Permitted, claim: LedgerClaim, isAct: boolean): Ended | Ran | First {
-  if (claim.kind === 'mine') {
-    return { stage: 'first', settle: (outcome) => claim.settle(settlementOf(outcome, isAct)).catch(() => {}) };
-  }
+function answer(call: Call, tool: ToolDefinition, claim: LedgerMemory, isAct: boolean): Ended | Ran {
   const first = `call ${shown(claim.callId, 80)} of ${new Date(claim.at).toISOString()}`;
   switch (claim.kind) {
     case 'done':
@@ -166,8 +210,8 @@ function answer(call: Call, { tool }: Permitted, claim: LedgerClaim, isAct: bool
 }
 
 /** A claim that came after nobody waited for it any more. */
-async function release(claim: LedgerClaim): Promise<void> {
-  if (claim.kind === 'mine') await claim.settle({ kind: 'released' }).catch(() => {});
+async function release(claim: LedgerClaim | undefined): Promise<void> {
+  if (claim?.kind === 'mine') await claim.settle({ kind: 'released' }).catch(() => {});
 }
 
 /**

@@ -1,5 +1,5 @@
 import { defineTool, toolHost } from 'bridle';
-import type { JsonObject, Recorder, Source, SourceResult } from 'bridle/contracts';
+import type { AskReply, JsonObject, Policy, Recorder, Source, SourceResult } from 'bridle/contracts';
 import { serve } from 'bridle/server';
 import { afterEach, expect, test } from 'vitest';
 
@@ -39,7 +39,8 @@ async function leg(url: string, more: JsonObject = {}, tool = 'pay'): Promise<Js
   return (JSON.parse(line) as { result: JsonObject }).result;
 }
 
-async function shop() {
+/** @param replies of whoever is asked, in turn; absent: nobody has to be */
+async function shop(replies?: AskReply[]) {
   let paid = 0;
   const pay = defineTool(
     { name: 'pay', description: 'Pays.', input: { type: 'object', properties: { order: { type: 'string' } } } },
@@ -52,7 +53,10 @@ async function shop() {
   );
   const records: Parameters<Recorder['outcome']>[0][] = [];
   const recorder: Recorder = { intent: async () => {}, outcome: (record) => void records.push(record) };
-  const handle = await serve(await toolHost({ tools: [pay], recorder }), { http: { port: 0 } });
+  const decision = (effect: 'allow' | 'ask') => ({ effect, reasons: [], policyVersion: 'p' });
+  const policy: Policy = { view: () => decision('allow'), decide: () => decision(replies ? 'ask' : 'allow') };
+  const asker = { ask: async () => replies?.shift() ?? ({ answer: 'parked', approval: 'a' } as const) };
+  const handle = await serve(await toolHost({ tools: [pay], recorder, policy, asker }), { http: { port: 0 } });
   closing.push(() => handle.close());
   return { url: handle.url ?? '', records };
 }
@@ -72,6 +76,20 @@ test('an answer that is sent again after its answer was lost gets the first end,
   expect(new Set(records.map(({ conversation }) => conversation)).size).toBe(1);
   expect(new Set(records.map(({ callId }) => callId)).size).toBe(4);
   expect(records.filter(({ answeredBy }) => answeredBy !== undefined)).toHaveLength(2);
+});
+
+test('one that was approved gets the first end too when it is sent again, and waits for nobody', async () => {
+  const yes: AskReply = { answer: 'allow', by: 'pia' };
+  const { url, records } = await shop([yes, yes]);
+  const answer = answerTo(await leg(url), true);
+  for (const each of [await leg(url, answer), await leg(url, answer)]) {
+    expect(JSON.stringify(each)).toContain('paid, as number 1');
+  }
+  expect(records.map(({ asked, answeredBy }) => [asked?.answer, answeredBy !== undefined])).toEqual([
+    ['allow', false],
+    ['allow', false],
+    [undefined, true],
+  ]);
 });
 
 test('another answer under the same state is refused, and the same call made anew is another one', async () => {
