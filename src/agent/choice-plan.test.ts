@@ -190,6 +190,15 @@ describe('a model that refuses forced calls', () => {
     expect(notices?.[0]?.text).toContain(cannotForce);
   });
 
+  test('a compaction, and a reply of no tokens, are asked in words too', async () => {
+    for (const request of [{ compaction: { type: 'summarize' } }, { max_tokens: 0 }]) {
+      const { cannotForce } = anthropicModel('claude-opus-4-5', { request });
+      const model = named('claude-opus-4-5', ['Done.'], { cannotForce: String(cannotForce) });
+      await (await agentWith({ model, toolChoice: { first: 'any' } })).run('Go.').result;
+      expect(choices(model)).toEqual([{ type: 'auto' }]);
+    }
+  });
+
   test('a tool that only code may call is asked for in words, whatever the model', async () => {
     const inCode = defineTool(
       {
@@ -215,7 +224,8 @@ describe('a model that refuses forced calls', () => {
     const agent = await createAgent({
       model,
       tools: [inCode],
-      permissions: { allow: ['in_code'] },
+      providerTools: [{ type: 'code_execution_20260120', name: 'code_execution' }],
+      permissions: { allow: ['in_code', 'code_execution'] },
       toolChoice: { first: { type: 'tool', name: 'in_code' } },
     });
     const { notices } = await agent.run('Go.').result;

@@ -3,8 +3,9 @@ import { codeCallerId, contentBlocks, isBlock, isObject, isProviders, isThinking
 
 /**
  * The messages without what can't stand before a user message: provider-run calls that never got their result, the
- * calls that their code made (with the results of these), and thinking blocks that would be an assistant message's
- * last. Messages that are empty then are left out; all others stay the same objects.
+ * calls that their code made (with the results of these), thinking blocks behind those, as they are bound to what stood
+ * before them, and thinking blocks that would be an assistant message's last. Messages that are empty then are left out;
+ * all others stay the same objects.
  *
  * @param unfinished ids of provider-run calls without a result
  */
@@ -15,8 +16,13 @@ export function withoutUnfinished(messages: readonly Json[], unfinished: readonl
   const gone = new Set(unfinished);
   const goneCalls = new Set<string>();
   const isGone = (id: string | null) => id !== null && gone.has(id);
+  let isBehind = false;
   const isKept = (block: Json): boolean => {
-    if (isGone(serverCallId(block))) return false;
+    if (isBehind && isThinking(block)) return false;
+    if (isGone(serverCallId(block))) {
+      isBehind = true;
+      return false;
+    }
     if (isBlock(block, 'tool_use') && isGone(codeCallerId(block))) {
       if (typeof block.id === 'string') goneCalls.add(block.id);
       return false;

@@ -1,5 +1,5 @@
 import type { Model } from '../contracts/index.ts';
-import { costOf, modelFacts } from '../models/index.ts';
+import { costOf, modelFacts, modelTraits } from '../models/index.ts';
 import type { AgentOptions, RunOptions } from './agent-options.ts';
 import { ASK_USER } from './ask-user.ts';
 import { planChoice, whyNotForced } from './choice-plan.ts';
@@ -48,6 +48,7 @@ export function loopConfig(
     noteRole,
     ...(noteRole === 'system' && noteRoleOf(model.id) === 'system' && { toolChanges: true }),
     siblings: siblingRules(options.siblings),
+    ...(modelTraits(model.id)?.programmatic === false && { noCode: true }),
     costOf: (usage) => costOf(model.id, usage),
     ...(options.context !== undefined && { context: loopContext(options.context) }),
     ...(runOptions.container !== undefined && { container: runOptions.container }),

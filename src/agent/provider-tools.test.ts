@@ -89,6 +89,8 @@ describe('a tool that the provider runs', () => {
     [[{ type: 'mcp_toolset', name: 'x' }]],
     [[{ type: 'bash_20250124', name: 'bash' }]],
     [[SEARCH, SEARCH]],
+    [[{ ...SEARCH, input_schema: { type: 'object' } }]],
+    [[{ type: 'tool_search_tool_regex_20251119', name: 'tool_search_tool_regex', defer_loading: true }]],
     [[{ ...SEARCH, allowed_domains: ['a.example'], blocked_domains: ['b.example'] }]],
     [
       [

@@ -165,7 +165,11 @@ function checkEntries(entries: readonly ProviderTool[]): void {
             ? 'has both allowed_domains and blocked_domains'
             : isByCode && kindOf(type) === 'code_execution' && dateOf(type) < BESIDE_THOSE
               ? `can't stand beside web tools of ${CALLED_BY_CODE} or later: take code_execution_${BESIDE_THOSE} or later`
-              : undefined;
+              : entry.input_schema !== undefined
+                ? 'brings an input_schema: its provider has its own'
+                : kindOf(type).startsWith('tool_search') && entry.defer_loading === true
+                  ? 'is deferred: nothing would find it'
+                  : undefined;
     if (wrong !== undefined) {
       throw new BridleError('provider_tool_invalid', `The provider tool "${printable(String(type))}" ${wrong}.`, {
         hint: "An entry is as the Messages API has it, e.g. { type: 'web_search_20250305', name: 'web_search' }.",

@@ -1,6 +1,5 @@
-import type { Json } from '../contracts/index.ts';
-import { isObject } from './blocks.ts';
 import { deferredEntry, loadedEntry } from './deferred-entry.ts';
+import { entriesTaken } from './entries-taken.ts';
 import { leavesOutDeferred } from './found-tools.ts';
 import type { RequestPart } from './request.ts';
 import type { LoopState, LoopTool } from './state.ts';
@@ -8,11 +7,8 @@ import { entriesOf } from './toolsets.ts';
 
 /** `tools`: in the order in which they came, so that what the model has cached of them stays cached. */
 export const toolsPart: RequestPart = (state, body) => {
-  const sent = sentTools(state);
-  if (sent.length === 0) return body;
-  const entries = entriesOf(sent);
-  // The API takes no request all of whose tools are deferred.
-  return { ...body, tools: entries.every(isDeferred) ? entries.map(loadedEntry) : entries };
+  const entries = entriesTaken(entriesOf(sentTools(state)), state.config.noCode === true);
+  return entries.length === 0 ? body : { ...body, tools: entries };
 };
 
 function sentTools({ config, tools, loaded, gone, changes, told }: LoopState): readonly LoopTool[] {
@@ -30,8 +26,4 @@ function sentTools({ config, tools, loaded, gone, changes, told }: LoopState): r
     if (told.get(name) === 'tool_addition') return [deferred ? tool : { ...tool, entry: deferredEntry(entry) }];
     return [deferred && loaded.includes(name) ? { ...tool, entry: loadedEntry(entry) } : tool];
   });
-}
-
-function isDeferred(entry: Json): boolean {
-  return isObject(entry) && entry.defer_loading === true;
 }

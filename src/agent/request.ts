@@ -2,6 +2,8 @@ import type { JsonObject } from '../contracts/index.ts';
 import { liveContainer } from './container.ts';
 import { finish, type Next } from './finish.ts';
 import { type Reached, reachedLimit } from './limits.ts';
+import { advisorPart } from './request-advisor.ts';
+import { tooLarge } from './request-bounds.ts';
 import { choicePart, withInstruction } from './request-choice.ts';
 import { containerPart } from './request-container.ts';
 import { outputPart } from './request-output.ts';
@@ -27,6 +29,7 @@ const PARTS: readonly RequestPart[] = [
   toolsPart,
   referencesPart,
   changesPart,
+  advisorPart,
   contextPart,
   containerPart,
   outputPart,
@@ -46,7 +49,10 @@ export function request(state: LoopState, at: number): Next {
     messages: [...sentMessages(now)],
   };
   const whole = PARTS.reduce((made, part) => part(now, made), body);
-  return { state: { ...now, asked: requestSize(whole) }, effects: [{ type: 'model', request: whole }] };
+  const asked = requestSize(whole);
+  const large = tooLarge(whole, asked);
+  if (large !== null) return finish(now, large);
+  return { state: { ...now, asked }, effects: [{ type: 'model', request: whole }] };
 }
 
 /**

@@ -60,6 +60,8 @@ export interface LoopConfig {
   readonly noteRole?: NoteRole;
   /** The model is told in system messages which tools come and go. */
   readonly toolChanges?: boolean;
+  /** The model's provider runs no code that could call tools. */
+  readonly noCode?: boolean;
   /** What requests leave out of a long conversation. */
   readonly context?: LoopContext;
   /** Where code of the provider ran in the run before. */

@@ -182,6 +182,10 @@ test('a toolset that there is not, a member that it does not have, and a choice 
     toolsetSource({ entry: { type }, members: { [member]: { run } } });
   expect(made('bash_20250124', 'run')).toThrow('toolset');
   expect(made('computer_toolset_20260801', 'navigate')).toThrow('has no member "navigate"');
+  for (const field of [{ strict: true }, { name: 'x' }, { allowed_callers: ['code_execution_20260120'] }]) {
+    const more = () => toolsetSource({ entry: { ...DESKTOP, ...field }, members: {} });
+    expect(more).toThrow("which a toolset can't have");
+  }
   const { source } = computer();
   const toolChoice = { type: 'tool', name: 'computer__type' } as const;
   const agent = createAgent({ model: script(), sources: [source], toolChoice });

@@ -83,6 +83,9 @@ describe('a reply', () => {
   });
 });
 
+/** What goes to a model that binds thinking to what stood before it. */
+const DROPPING = { type: 'adaptive', block_binding: { prefix_mismatch_behavior: 'drop_block' } };
+
 describe('a request', () => {
   test('is whole: streamed, with the model, a limit that the model can give, and no thread', async () => {
     const { url, requests } = await server(answerStream(WHOLE));
@@ -93,8 +96,9 @@ describe('a request', () => {
       model: 'claude-opus-5-5',
       stream: true,
       max_tokens: 32_000,
+      thinking: DROPPING,
     });
-    expect(requests[0]?.headers['anthropic-beta']).toBe('a-1,b-1');
+    expect(requests[0]?.headers['anthropic-beta']).toBe('a-1,b-1,thinking-binding-controls-2026-08-01');
     expect(request.thread).toEqual({ type: 'create' });
   });
 
@@ -115,13 +119,24 @@ describe('a request', () => {
     await modelAt(url, { request: fields, betas: ['a-1'] }).respond(REQUEST, watch().ctx);
     expect(requests[0]?.body).toEqual({
       ...(REQUEST as JsonObject),
-      thinking: { type: 'adaptive' },
+      thinking: DROPPING,
       cache_control: { type: 'ephemeral' },
       model: 'claude-opus-5-5',
       stream: true,
       max_tokens: 32_000,
     });
-    expect(requests[0]?.headers['anthropic-beta']).toBe('a-1,c-1');
+    expect(requests[0]?.headers['anthropic-beta']).toBe('a-1,c-1,thinking-binding-controls-2026-08-01');
+  });
+
+  test('says nothing of thinking for a model that does not bind it, nor over what the request says itself', async () => {
+    const { url, requests } = await server(answerStream(WHOLE));
+    const strict = { type: 'adaptive', block_binding: { prefix_mismatch_behavior: 'error' } };
+    await modelAt(url, { request: { thinking: strict }, betas: ['a-1'] }).respond(REQUEST, watch().ctx);
+    expect(requests[0]?.body.thinking).toEqual(strict);
+    expect(requests[0]?.headers['anthropic-beta']).toBe('a-1');
+    const other = anthropicModel('claude-haiku-4-5', { apiKey: 'any', baseURL: url });
+    await other.respond(REQUEST, watch().ctx);
+    expect(requests[1]?.body.thinking).toBeUndefined();
   });
 
   test('names the skills that the model was made with beside the container that it goes on in', async () => {

@@ -19,6 +19,7 @@ import { arrayOf, isObject, parseJson } from './json-shape.ts';
 import { messageEvents } from './message-events.ts';
 import { createMessageFold } from './message-fold.ts';
 import { modelFacts } from './model-facts.ts';
+import { modelTraits } from './model-traits.ts';
 import { type RetryOptions, withRetries } from './retry.ts';
 
 export interface AnthropicOptions extends RetryOptions {
@@ -50,6 +51,9 @@ const PUBLIC_API = 'https://api.anthropic.com';
 const DEFAULT_MAX_TOKENS = 32_000;
 const CAUTIOUS_MAX_TOKENS = 8_192;
 const DEFAULT_TIMEOUT_MS = 30 * 60_000;
+/** Lets a request say what becomes of thinking that doesn't fit any more. */
+const BINDING_BETA = 'thinking-binding-controls-2026-08-01';
+const DROPPING = { prefix_mismatch_behavior: 'drop_block' } as const;
 const KEY_HINT =
   'Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN behind a gateway), or use --model offline, which needs no key.';
 
@@ -166,14 +170,32 @@ function requestBody(id: string, request: Json, options: AnthropicOptions): Json
   // Of the answer's form a request may say a part, and the options another.
   if (isObject(output) && isObject(body.output_config)) body.output_config = { ...output, ...body.output_config };
   const limit = modelFacts(id)?.maxOutput ?? CAUTIOUS_MAX_TOKENS;
-  const allBetas = [...new Set([...(options.betas ?? []), ...arrayOf(betas)])];
+  const thinking = droppingThinking(id, body.thinking);
+  const allBetas = [
+    ...new Set([...(options.betas ?? []), ...arrayOf(betas), ...(thinking === undefined ? [] : [BINDING_BETA])]),
+  ];
   return {
     ...(options.cache === false ? body : withCacheMarks(body, options.cache)),
     model: id,
     stream: true,
+    ...(thinking !== undefined && { thinking }),
     max_tokens: body.max_tokens ?? options.maxTokens ?? Math.min(limit, DEFAULT_MAX_TOKENS),
     ...(allBetas.length > 0 && { betas: allBetas }),
   };
+}
+
+/**
+ * `thinking` for a model that refuses thinking blocks before which something has changed: tools came or went, or a
+ * conversation goes on under another prompt. Blocks that can't be used any more are dropped then, and the request is taken.
+ *
+ * @returns `undefined` where it is to stay as it is
+ */
+function droppingThinking(id: string, thinking: Json | undefined): JsonObject | undefined {
+  if (modelTraits(id)?.boundThinking !== true) return undefined;
+  if (thinking === undefined) return { type: 'adaptive', block_binding: DROPPING };
+  return isObject(thinking) && thinking.type === 'adaptive' && thinking.block_binding === undefined
+    ? { ...thinking, block_binding: DROPPING }
+    : undefined;
 }
 
 async function attempt(

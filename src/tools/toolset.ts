@@ -38,12 +38,15 @@ const KNOWN: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['browser_toolset_20260801', new Set([...COMMON, ...BROWSER])],
 ]);
 
+/** What other tools may have, and the API refuses in a toolset. */
+const NOT_OF_TOOLSETS = ['name', 'strict', 'input_examples', 'defer_loading'];
+
 /**
  * A source of the members of a toolset that the provider defines and this program runs: computer use, browser use. One entry
  * stands for all of them in a request. Each member is a tool of its own to rules, hooks and records, under the name
  * `<toolset>__<member>`, such as `computer__left_click`.
  *
- * @throws BridleError `toolset_invalid` for an entry of another type, or a member that it doesn't have
+ * @throws BridleError `toolset_invalid` for an entry of another type or with a field that no toolset has, or a member that it doesn't have
  */
 export function toolsetSource({ entry, members }: ToolsetOptions): Source {
   const known = KNOWN.get(entry.type);
@@ -51,6 +54,14 @@ export function toolsetSource({ entry, members }: ToolsetOptions): Source {
   if (name === undefined) {
     throw new BridleError('toolset_invalid', `No toolset has the type ${JSON.stringify(entry.type)}.`, {
       hint: 'Give an entry such as {type: "computer_toolset_20260801"}.',
+    });
+  }
+  const callers = Array.isArray(entry.allowed_callers) ? entry.allowed_callers : [];
+  const field = NOT_OF_TOOLSETS.find((one) => entry[one] !== undefined);
+  if (field !== undefined || callers.some((caller) => caller !== 'direct')) {
+    const what = field ?? 'allowed_callers other than direct';
+    throw new BridleError('toolset_invalid', `The entry of ${entry.type} has ${what}, which a toolset can't have.`, {
+      hint: 'Leave it out.',
     });
   }
   const strange = Object.keys(members).find((member) => known !== undefined && !known.has(member));

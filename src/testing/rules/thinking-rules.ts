@@ -7,6 +7,7 @@ import { arrayOf, isObject, isString } from './shape.ts';
 const LEAST_BUDGET = 1024;
 const TYPES: readonly Json[] = ['enabled', 'disabled', 'adaptive', 'between_tools'];
 const MANUAL = { type: 'enabled', budget_tokens: 1024 };
+const DROPPING = { type: 'adaptive', block_binding: { prefix_mismatch_behavior: 'drop_block' } };
 const sonnet = (more: JsonObject): JsonObject => ({ ...ASK, model: 'claude-sonnet-5-5', ...more });
 
 function typeOf({ thinking }: JsonObject): Json | undefined {
@@ -111,6 +112,19 @@ export const THINKING_RULES: readonly Rule[] = [
         : [],
     breach: ask({ max_tokens: 2048, thinking: MANUAL, temperature: 0.5 }),
     keeps: ask({ max_tokens: 2048, thinking: MANUAL, temperature: 1 }),
+  },
+  {
+    id: 'thinking-binding-beta',
+    refuses: 'that says what becomes of thinking which does not fit any more, without the beta for that',
+    source: docs('Fix a thinking block bound to a different conversation'),
+    check: ({ thinking, betas }) =>
+      isObject(thinking) &&
+      isObject(thinking.block_binding) &&
+      !arrayOf(betas).some((beta) => isString(beta) && beta.startsWith('thinking-binding-controls-'))
+        ? [`thinking.${String(thinking.type)}.block_binding: Extra inputs are not permitted`]
+        : [],
+    breach: askOpus({ thinking: DROPPING }),
+    keeps: askOpus({ thinking: DROPPING, betas: ['thinking-binding-controls-2026-08-01'] }),
   },
   {
     id: 'thinking-starts-turn',
