@@ -178,8 +178,8 @@ export const KEPT: ReadonlyMap<string, Kept> = new Map<string, Kept>([
   ['tool-change-beta', histories],
   ['tool-change-known', histories],
   ['tool-change-shape', histories],
-  ['inline-tool-beta', histories],
-  ['inline-tool-name', histories],
+  ['inline-tool-beta', type(/^tool_definition$/)],
+  ['inline-tool-name', type(/^tool_definition$/)],
 
   ['compaction-type', field('compaction')],
   ['compaction-beta', field('compaction')],
