@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../contracts/index.ts';
 import { isObject } from './blocks.ts';
+import type { LoopTool } from './state.ts';
 
 /** The entry of a tool that was loaded: as it is, but no longer deferred. The same object each time. */
 export function loadedEntry(entry: Json): Json {
@@ -24,4 +25,9 @@ function madeOnce(
   const known = made.get(entry) ?? make(entry);
   made.set(entry, known);
   return known;
+}
+
+/** A tool that was loaded, or that nobody could find. */
+export function undeferred({ deferred: _, ...tool }: LoopTool): LoopTool {
+  return { ...tool, entry: loadedEntry(tool.entry) };
 }

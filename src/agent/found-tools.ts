@@ -4,7 +4,7 @@
  */
 import type { Json, JsonObject, Outcome } from '../contracts/index.ts';
 import { contentBlocks, isBlock, isObject } from './blocks.ts';
-import { loadedEntry } from './deferred-entry.ts';
+import { undeferred } from './deferred-entry.ts';
 import type { PendingCall } from './reply.ts';
 import { sentMessages } from './sent-messages.ts';
 import type { LoopConfig, LoopState, LoopTool } from './state.ts';
@@ -89,5 +89,5 @@ export function withLoaded(tools: readonly LoopTool[], names: Iterable<string>):
   const loaded = [...new Set(names)].flatMap((name) => byName.get(name) ?? []);
   if (loaded.length === 0) return tools;
   const others = tools.filter((tool) => !loaded.includes(tool));
-  return [...others, ...loaded.map(({ deferred: _, ...tool }) => ({ ...tool, entry: loadedEntry(tool.entry) }))];
+  return [...others, ...loaded.map(undeferred)];
 }

@@ -152,6 +152,17 @@ describe('a search for tools', () => {
     expect(lists[1]).toMatchObject({ who: { agent: 'agent' }, catalogVersion: lists[0]?.catalogVersion });
   });
 
+  test('finds among tools whose description is null, as some have it', async () => {
+    const bare = { name: 'bare', description: null as never, input_schema: { type: 'object' }, run: () => 'ok' };
+    const { results } = await play(CLAUDE, [FIND('send an email'), says('Hi.')], { tools: [...TOOLS, bare] });
+    expect(results.get('s1')?.content).toEqual(refs('send_email', 'list_emails'));
+    const found = await play(CLAUDE, [FIND('bare'), says('Hi.')], {
+      tools: [TOOLS[0] as never, bare],
+      toolSearch: { above: 0, keep: 1 },
+    });
+    expect(found.results.get('s1')?.content).toEqual(refs('bare'));
+  });
+
   test('keeps its results where the provider clears old ones: they load what was found', async () => {
     const { requests } = await play(CLAUDE, [says('Hi.')], { context: { clearResults: { except: ['say_hello'] } } });
     expect(requests[0]?.context_management).toMatchObject({ edits: [{ exclude_tools: ['say_hello', 'find_tools'] }] });

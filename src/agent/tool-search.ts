@@ -7,7 +7,7 @@ import { modelFacts } from '../models/index.ts';
 import { createIndex, type SearchIndex } from '../search/index.ts';
 import { BridleError, isJsonObject, rawFrom } from '../tools/index.ts';
 import { isObject } from './blocks.ts';
-import { deferredEntry, loadedEntry } from './deferred-entry.ts';
+import { deferredEntry, undeferred } from './deferred-entry.ts';
 import type { LoopSearch } from './found-tools.ts';
 import type { LoopTool } from './state.ts';
 import { isStartTool } from './subagents/start-tool.ts';
@@ -121,10 +121,6 @@ export function planSearch(
   };
 }
 
-function undeferred({ deferred: _, ...loop }: LoopTool): LoopTool {
-  return { ...loop, entry: loadedEntry(loop.entry) };
-}
-
 /**
  * What answers the tool that searches.
  *
@@ -178,8 +174,8 @@ function indexOf(tools: readonly ToolDefinition[]): SearchIndex {
         id: ref.name,
         fields: [
           { text: ref.name, weight: 3 },
-          { text: title, weight: 2 },
-          { text: description, weight: 1 },
+          { text: wordsOf(title), weight: 2 },
+          { text: wordsOf(description), weight: 1 },
           { text: names.join(' '), weight: 1 },
           { text: texts.join(' '), weight: 0.5 },
         ],
@@ -188,6 +184,11 @@ function indexOf(tools: readonly ToolDefinition[]): SearchIndex {
   );
   indexes.set(first, { tools, index });
   return index;
+}
+
+/** A definition that was taken over from elsewhere may hold null for what it lacks. */
+function wordsOf(text: unknown): string {
+  return typeof text === 'string' ? text : '';
 }
 
 /** Names and descriptions of the arguments at the top. */

@@ -2,6 +2,7 @@ import type { Json, Outcome } from '../../contracts/index.ts';
 import { BridleError, harnessNote, printable } from '../../tools/index.ts';
 import { readMessages } from '../read-messages.ts';
 import { replay } from '../replay.ts';
+import { undeferred } from '../deferred-entry.ts';
 import { initialState, type LoopConfig, type LoopState, type LoopTool } from '../state.ts';
 import { step } from '../step.ts';
 import { configOfJournal, type ToolChange } from './journal-config.ts';
@@ -83,7 +84,13 @@ function checkWhole({ records, begun }: RunSegment, state: LoopState): void {
 
 function withLiveTools(state: LoopState, live: readonly LoopTool[]): LoopState {
   const now = new Map(live.map((tool) => [tool.name, tool]));
-  const there = (tools: readonly LoopTool[]) => tools.flatMap(({ name }) => now.get(name) ?? []);
+  const there = (tools: readonly LoopTool[]) =>
+    tools.flatMap(({ name, deferred }) => {
+      const tool = now.get(name);
+      if (tool === undefined) return [];
+      // What was found in the run stays loaded.
+      return [tool.deferred === true && deferred !== true ? undeferred(tool) : tool];
+    });
   const tools = there(state.tools);
   return { ...state, config: { ...state.config, tools }, tools, addedTools: there(state.addedTools) };
 }
