@@ -212,7 +212,7 @@ describe('hooks of an agent', () => {
     await one.endSession(talk.id, 'clear');
     await one.conversation().run('Three.').result;
     await one.close();
-    expect(seen).toEqual(['SessionStart startup', 'SessionEnd clear', 'SessionStart clear', 'SessionEnd exit']);
+    expect(seen).toEqual(['SessionStart startup', 'SessionEnd clear', 'SessionStart clear', 'SessionEnd other']);
   });
 
   test('a conversation that is gone on with begins as resumed', async () => {

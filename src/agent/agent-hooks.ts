@@ -53,7 +53,7 @@ export interface AgentHooks {
   /** Puts the `Elicitation` hooks before whoever answers servers' questions; they may answer where nobody else does. */
   answering(conversation: string, input: CallContext['input']): CallContext['input'];
   /** The session is over; the next one of the agent begins for the reason that this one ended. */
-  end(conversation: string, reason: 'clear' | 'exit' | 'other'): Promise<void>;
+  end(conversation: string, reason: 'clear' | 'resume' | 'prompt_input_exit' | 'other'): Promise<void>;
   /** Every session that is under way is over. */
   endAll(): Promise<void>;
 }
@@ -210,7 +210,7 @@ export function agentHooks({ hooks, who, listeners }: AgentHooksOptions): AgentH
       return end(conversation, reason);
     },
     async endAll() {
-      await Promise.all([...sessions.begun].map((conversation) => end(conversation, 'exit')));
+      await Promise.all([...sessions.begun].map((conversation) => end(conversation, 'other')));
     },
   };
 }

@@ -218,9 +218,11 @@ export interface Agent {
   conversation(options?: { readonly id?: string; readonly messages?: readonly Json[] }): Conversation;
   /**
    * Ends the session of a conversation for its hooks (`SessionEnd`); the conversation itself may go on, in a new session.
-   * `close` does it for all, unless the agent was given a `HookSet`, which may serve others.
+   * `close` does it for all (`other`), unless the agent was given a `HookSet`, which may serve others.
+   *
+   * @param reason in Claude Code's words: forgotten, left for another one, left at the prompt, anything else
    */
-  endSession(conversation: string, reason: 'clear' | 'exit' | 'other'): Promise<void>;
+  endSession(conversation: string, reason: 'clear' | 'resume' | 'prompt_input_exit' | 'other'): Promise<void>;
   /** The tools that this agent may see. */
   tools(): readonly ToolDefinition[];
   /** What is odd about how the agent was set up, such as one of its `subagents` that has no tools, or one of its `providerTools` that was left out. */

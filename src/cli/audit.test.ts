@@ -147,6 +147,39 @@ test('verify holds, until something is changed or cut off', async () => {
   });
 });
 
+test('show ends with status 1 where another part cannot be read, as list does, and still shows what it found', async () => {
+  await written('w1');
+  await written('w2');
+  appendFileSync(file('w2'), '{"v":1,"seq":"seven"}\n');
+  const shown = await bridle('show', 'a1');
+  expect(shown).toMatchObject({ status: 1, stderr: expect.stringContaining('w2: not wholly read') });
+  expect(shown.stdout).toContain('"amount":5');
+});
+
+test('verify checks a copy without its key as far as it can be, says so, and writes nothing', async () => {
+  await written('w1');
+  rmSync(join(state, 'bridle', 'installation.key'));
+  const before = readdirSync(state, { recursive: true });
+  const held = await bridle('verify');
+  expect(held).toMatchObject({ status: 0, stdout: expect.stringContaining('The audit holds: 6 records') });
+  expect(held.stdout).toContain('installation.key');
+  expect(JSON.parse((await bridle('verify', '--json')).stdout)).toMatchObject({ ok: true, withoutKey: true });
+  expect(readdirSync(state, { recursive: true })).toEqual(before);
+  writeFileSync(file('w1'), readFileSync(file('w1'), 'utf8').replace('"main"', '"mine"'));
+  expect((await bridle('verify')).status).toBe(1);
+});
+
+test('records that were pruned are not vouched for without the key, unless heads are', async () => {
+  await written('w1');
+  const heads = join(state, 'heads.json');
+  writeFileSync(heads, (await bridle('heads', '--json')).stdout);
+  await bridle('prune', '--before', '2026-02-01');
+  rmSync(join(state, 'bridle', 'installation.key'));
+  const found = await bridle('verify', '--json');
+  expect([found.status, JSON.parse(found.stdout).problems[0].code]).toEqual([1, 'anchor_not_checked']);
+  expect((await bridle('verify', '--heads', heads)).status).toBe(0);
+});
+
 test('verify --repair cuts off what a killed writer left, and says so', async () => {
   await written('w1');
   const whole = readFileSync(file('w1'), 'utf8').split('\n').slice(0, 3).join('\n').concat('\n');

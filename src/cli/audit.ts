@@ -16,7 +16,7 @@ import { auditRow, auditShown } from './audit-text.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
 import { counted } from './counted.ts';
 import { EXIT } from './exit-code.ts';
-import { auditAnchors, auditKey, auditLogs } from './open-audit.ts';
+import { auditAnchors, auditKey, auditKeyIfThere, auditLogs } from './open-audit.ts';
 import { flag, numberOption, stringOption } from './parse.ts';
 import { printJson } from './print-json.ts';
 import { styleFor } from './style.ts';
@@ -65,7 +65,11 @@ async function list(parsed: ParsedCommand, io: CommandIo): Promise<number> {
 async function show(parsed: ParsedCommand, io: CommandIo): Promise<number> {
   const id = parsed.positionals[1] ?? '';
   const found: AuditRow[] = [];
-  for await (const row of calls(parsed, io)) {
+  let isWhole = true;
+  const onPart = () => {
+    isWhole = false;
+  };
+  for await (const row of calls(parsed, io, onPart)) {
     if (row.call.id === id || `${row.writer}:${row.seq}` === id) found.unshift(row);
   }
   if (found.length === 0) {
@@ -75,7 +79,8 @@ async function show(parsed: ParsedCommand, io: CommandIo): Promise<number> {
   }
   if (flag(parsed, 'json')) printJson(io, found, 2);
   else io.stdout.write(`${found.map(auditShown).join('\n\n')}\n`);
-  return EXIT.answered;
+  // What can't be read may hold another call of this id.
+  return isWhole ? EXIT.answered : EXIT.failed;
 }
 
 /** Every record, as it is, one a line: what others need to verify the chains for themselves. */
@@ -109,10 +114,11 @@ async function verify(parsed: ParsedCommand, io: CommandIo): Promise<number> {
   const logs = auditLogs(io);
   if (flag(parsed, 'repair')) await repairAudit(io, flag(parsed, 'json') ? io.stderr : io.stdout);
   const kept = await headsIn(parsed);
+  const key = await auditKeyIfThere(io);
   const result = await verifyAudit({
     logs,
     anchors: auditAnchors(io),
-    key: await auditKey(io),
+    ...(key && { key }),
     ...(kept && { heads: kept }),
   });
   if (flag(parsed, 'json')) {
@@ -131,6 +137,10 @@ async function verify(parsed: ParsedCommand, io: CommandIo): Promise<number> {
   const removed = pruned > 0 ? `, and ${pruned} that were pruned` : '';
   const words = `${counted(records, 'record')} of ${counted(result.writers.length, 'writer')}${removed}`;
   io.stdout.write(result.ok ? `The audit holds: ${words}.\n` : `The audit does not hold; ${words} were looked at.\n`);
+  if (result.withoutKey)
+    io.stdout.write(
+      'There is no installation.key here, so only the chains were checked, not what was signed with it.\n',
+    );
   if (!kept?.length)
     io.stdout.write("What is missing at the end of a chain shows only with --heads FILE, of 'audit heads --json'.\n");
   return result.ok ? EXIT.answered : EXIT.failed;
@@ -179,7 +189,7 @@ function messageOf(error: unknown): string {
 }
 
 /** @param onPart told when something can't be read */
-function calls(parsed: ParsedCommand, io: CommandIo, onPart = () => {}): AsyncIterable<AuditRow> {
+function calls(parsed: ParsedCommand, io: CommandIo, onPart: () => void): AsyncIterable<AuditRow> {
   const filter: AuditFilter = {
     ...given('agent', stringOption(parsed, 'agent')),
     ...given('tool', stringOption(parsed, 'tool')),

@@ -5,7 +5,7 @@ import { listRecord } from '../catalog/index.ts';
 import type { Identity, Policy, Recorder, RunFollower } from '../contracts/index.ts';
 import { nullRecorder } from '../dispatch/index.ts';
 import { type AuditAnchor, type AuditRecord, auditRecorder, auditWriter } from '../policy/index.ts';
-import { installationKey, type LogFolder, openLogFolder, stateDir } from '../store/index.ts';
+import { installationKey, keyIfThere, type LogFolder, openLogFolder, stateDir } from '../store/index.ts';
 import type { CommandIo } from './command.ts';
 import { styleFor } from './style.ts';
 import type { Workspace } from './workspace.ts';
@@ -104,5 +104,14 @@ export function auditAnchors(io: Pick<CommandIo, 'env'>): LogFolder<AuditAnchor>
 }
 
 export function auditKey(io: Pick<CommandIo, 'env'>): Promise<Uint8Array> {
-  return installationKey(join(stateDir(io.env), 'installation.key'));
+  return installationKey(keyFile(io));
+}
+
+/** For what only reads: a copy of an audit may have no key, and is not to be given one. */
+export function auditKeyIfThere(io: Pick<CommandIo, 'env'>): Promise<Uint8Array | undefined> {
+  return keyIfThere(keyFile(io));
+}
+
+function keyFile({ env }: Pick<CommandIo, 'env'>): string {
+  return join(stateDir(env), 'installation.key');
 }

@@ -149,7 +149,7 @@ export async function run(given: ParsedCommand, io: CommandIo): Promise<number> 
         ? agent.resume(trace, { signal, limits: defined(limits), ...(unsure && { unsure }) })
         : agent.run(said as string | Json[], { signal, conversation })
       ).result;
-      await agent.endSession(result.conversation, 'exit');
+      await agent.endSession(result.conversation, 'other');
       await agent.close();
       print(result, trace, parsed, io);
       await tape.close();

@@ -3,7 +3,7 @@
  * knows what a tool, a policy or a server is.
  */
 export { type Database, openDatabase, type RunResult, type SqlValue, type Statement } from './database.ts';
-export { installationKey } from './installation-key.ts';
+export { installationKey, keyIfThere } from './installation-key.ts';
 export { type LogFolder, type LogFolderOptions, type LogSegment, openLogFolder } from './log-folder.ts';
 export { memoryStore } from './memory-store.ts';
 export { openStore } from './open-store.ts';

@@ -14,12 +14,30 @@ const BYTES = 32;
  * @throws an error with code `key_unusable` when the file can't be made or read, or holds something else
  */
 export async function installationKey(file: string = join(stateDir(), 'installation.key')): Promise<Uint8Array> {
+  return keyOf(file, await guarded(file, async () => (await readIfThere(file)) ?? make(file)));
+}
+
+/**
+ * The same secret where there is one; nothing is written.
+ *
+ * @returns undefined: the file isn't there
+ * @throws an error with code `key_unusable` when the file can't be read, or holds something else
+ */
+export async function keyIfThere(file: string): Promise<Uint8Array | undefined> {
+  const text = await guarded(file, () => readIfThere(file));
+  return text === undefined ? undefined : keyOf(file, text);
+}
+
+async function guarded<T>(file: string, work: () => Promise<T>): Promise<T> {
   try {
-    const text = (await readIfThere(file)) ?? (await make(file));
-    if (/^[0-9a-f]{64}\n$/.test(text)) return Buffer.from(text.trim(), 'hex');
+    return await work();
   } catch (cause) {
     throw unusable(file, cause instanceof Error ? cause.message : String(cause), cause);
   }
+}
+
+function keyOf(file: string, text: string): Uint8Array {
+  if (/^[0-9a-f]{64}\n$/.test(text)) return Buffer.from(text.trim(), 'hex');
   throw unusable(file, 'it holds something else than a key');
 }
 

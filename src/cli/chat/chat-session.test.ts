@@ -16,8 +16,8 @@ beforeEach(async () => {
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
 /** The reasons for which sessions ended, by the files in which that stands. */
-async function endings(): Promise<unknown[]> {
-  const told: unknown[] = [];
+async function endings(): Promise<Json[][]> {
+  const told: Json[][] = [];
   for (const { file } of await listSessions(dir, dir)) {
     const ends: Json[] = [];
     for await (const event of readTrace(file)) {
@@ -28,9 +28,9 @@ async function endings(): Promise<unknown[]> {
   return told;
 }
 
-test.each<[string, (session: ChatSession) => Promise<unknown>, number]>([
-  ['it is left', async () => {}, 1],
-  ['it is cleared', (session) => session.clear(), 1],
+test.each<[string, (session: ChatSession) => Promise<unknown>, string[]]>([
+  ['it is left', async () => {}, ['prompt_input_exit']],
+  ['it is cleared', (session) => session.clear(), ['clear']],
   [
     'another one is resumed',
     async (session) => {
@@ -39,9 +39,9 @@ test.each<[string, (session: ChatSession) => Promise<unknown>, number]>([
       const [, first] = await listSessions(dir, dir);
       if (first) await session.resume(first);
     },
-    2,
+    ['clear', 'resume'],
   ],
-])('the trace of a chat has that its session ends when %s, once', async (_, act, sessions) => {
+])('the trace of a chat has that its session ends when %s, once, and why', async (_, act, reasons) => {
   const model = scriptedModel(['One.', 'Two.']);
   const hooks = await createHookSet([
     { event: 'SessionEnd', name: 'bye', run: ({ reason }) => ({ message: String(reason) }) },
@@ -51,6 +51,7 @@ test.each<[string, (session: ChatSession) => Promise<unknown>, number]>([
   await act(session);
   await session.close();
   const told = await endings();
-  expect(told).toHaveLength(sessions);
-  for (const ends of told) expect(ends).toHaveLength(1);
+  expect(told.map((ends) => ends.length)).toEqual(reasons.map(() => 1));
+  const said = told.flat().map((answer) => Object(answer).message);
+  expect(said.sort()).toEqual(reasons);
 });

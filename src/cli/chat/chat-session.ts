@@ -118,7 +118,7 @@ export class ChatSession {
   }
 
   /** Forgets what was said; the next turn begins another session. */
-  async clear(reason: 'clear' | 'other' = 'clear'): Promise<void> {
+  async clear(reason: 'clear' | 'resume' | 'other' = 'clear'): Promise<void> {
     await this.#agent.endSession(this.#conversation, reason);
     await this.#journal.trace?.close();
     this.#journal.trace = null;
@@ -161,7 +161,7 @@ export class ChatSession {
     if (readable === null) return false;
     // The session that is left has to be told that it ends.
     if (wasOpen && this.#options.agent.hooks) await this.#open('').catch(() => {});
-    await this.clear('other');
+    await this.clear('resume');
     this.#messages = readable;
     this.#conversation = conversation ?? this.#conversation;
     this.#id = session.id;
@@ -178,7 +178,7 @@ export class ChatSession {
   async close(): Promise<void> {
     // Runs first: the end of the session is told once, when none goes on.
     await this.#agent.close();
-    await this.#agent.endSession(this.#conversation, 'exit');
+    await this.#agent.endSession(this.#conversation, 'prompt_input_exit');
     await this.#journal.trace?.close();
   }
 

@@ -10,6 +10,7 @@ export interface AuditProblem {
     | 'head_missing'
     | 'head_differs'
     | 'anchor_not_signed'
+    | 'anchor_not_checked'
     | 'anchor_unreadable'
     | 'records_lost';
   readonly writer: string;
@@ -38,13 +39,15 @@ export interface AuditVerification {
   readonly ok: boolean;
   readonly writers: readonly VerifiedWriter[];
   readonly problems: readonly AuditProblem[];
+  /** Set when there was no key: the chains were checked, and not what is signed. */
+  readonly withoutKey?: true;
 }
 
 export interface VerifyOptions {
   readonly logs: AuditLogs;
   readonly anchors: AnchorLogs;
-  /** The key of this installation, which signed the anchors. */
-  readonly key: Uint8Array;
+  /** The key of the installation, which signed the anchors; absent where a copy of the audit came without it. */
+  readonly key?: Uint8Array;
   /** Heads that were exported earlier and kept elsewhere: only they can show that the end of a chain is missing. */
   readonly heads?: readonly AuditHead[];
 }
@@ -72,7 +75,7 @@ export async function verifyAudit(options: VerifyOptions): Promise<AuditVerifica
     const anchor = anchors.get(writer);
     writers.push(await verifyWriter(writer, options, anchor, kept, problems));
   }
-  return { ok: problems.length === 0, writers, problems };
+  return { ok: problems.length === 0, writers, problems, ...(!options.key && { withoutKey: true }) };
 }
 
 async function verifyWriter(
@@ -84,7 +87,15 @@ async function verifyWriter(
 ): Promise<VerifiedWriter> {
   const problem = (code: AuditProblem['code'], seq: number, text: string) =>
     void problems.push({ code, writer, seq, text });
-  const isAnchored = anchor !== undefined && isSigned(anchor, key);
+  const isAnchored = anchor !== undefined && (!key || isSigned(anchor, key));
+  const isVouchedFor = key || kept.some(({ seq, hash }) => seq === anchor?.seq && hash === anchor.hash);
+  if (isAnchored && !isVouchedFor) {
+    problem(
+      'anchor_not_checked',
+      anchor.seq,
+      `${anchor.records} records were removed, and without the installation's key nobody can tell that it was on purpose.`,
+    );
+  }
   if (anchor && !isAnchored) {
     problem(
       'anchor_not_signed',
