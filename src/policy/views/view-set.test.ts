@@ -48,6 +48,19 @@ describe('a listing with views', () => {
       aside: [code],
     });
   });
+  test('says of a view what came of the tool that is used, where a server names two alike', () => {
+    const twice = createViewSet([LOAD]);
+    const shown = twice.apply('web', listing(fetchTool(), tool('web', 'fetch')));
+    expect(shown.tools.map(({ ref }) => ref.tool)).toEqual(['load']);
+    expect(shown.setAside.map(({ reasons }) => reasons[0]?.code)).toEqual(['view_name_taken']);
+    const outcome = twice.outcome(LOAD);
+    expect([outcome?.of.description, outcome?.why]).toEqual(['Fetches anything.', undefined]);
+    const changed = view({ ...OPTIONS(), name: 'load', upstream: '0'.repeat(64) });
+    const refused = createViewSet([changed]);
+    refused.apply('web', listing(fetchTool(), tool('web', 'fetch')));
+    expect(refused.outcome(changed)?.why?.code).toBe('view_upstream_changed');
+    expect(refused.outcome(changed)?.of.description).toBe('Fetches anything.');
+  });
   test('names views without a tool and without a server', () => {
     const set = createViewSet([LOAD]);
     const codes = (...asked: Parameters<typeof set.without>) =>

@@ -88,9 +88,13 @@ function viewed(
   for (const { ref } of listing.tools) taken.set(ref.name, ref.tool);
   const given = new Set<string>();
   const setAside: Aside[] = [...listing.setAside];
+  /** A server may list two of one name: the one that is used counts, or else the first. */
+  const told = new Set<View>();
+  const used = new Set<View>();
   const refuse = (view: View, of: ToolDefinition, why: Reason) => {
     setAside.push({ tool: view.name, reasons: [why] });
-    tell(view, { of, why });
+    if (!told.has(view)) tell(view, { of, why });
+    told.add(view);
   };
   const tools: ToolDefinition[] = [];
   for (const tool of listing.tools) {
@@ -100,6 +104,14 @@ function viewed(
     for (const view of over) {
       const name = wire(view.name);
       const owner = taken.get(name);
+      if (used.has(view)) {
+        refuse(
+          view,
+          tool,
+          viewReason(view, 'view_name_taken', 'is used for another tool of that name: its server lists two.'),
+        );
+        continue;
+      }
       if ((owner !== undefined && (owner !== tool.ref.tool || isKept)) || given.has(name)) {
         const text = `would take the name "${name}" of another tool. Give it another.`;
         refuse(view, tool, viewReason(view, 'view_name_taken', text));
@@ -113,6 +125,8 @@ function viewed(
       }
       pins.met(view, tool);
       given.add(name);
+      told.add(view);
+      used.add(view);
       tools.push(heldAtCall(made.tool, view, pins));
       tell(view, { of: tool });
     }
