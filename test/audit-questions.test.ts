@@ -29,7 +29,7 @@ beforeEach(async () => {
   const ask = defineTool({ name: 'pick', description: 'Picks a part.', input: { type: 'object' } }, async (_, ctx) =>
     JSON.stringify(await ctx.ask('Which part?', requestedSchema)),
   );
-  const handle = await serve(await toolHost({ tools: [ask], content: [source] }), { http: { port: 0 } });
+  const handle = await serve(await toolHost({ tools: [ask], content: [source] }), { http: { port: 0, token: false } });
   close = () => handle.close();
   await at.servers({ docs: { type: 'http', url: handle.url } });
 });

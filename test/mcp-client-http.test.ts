@@ -187,7 +187,7 @@ describe.each(['auto', 'legacy'] as const)('our own server, era %s', (era) => {
           });
         }),
     });
-    const handle = await up(serve(host, { http: { port: 0 } }));
+    const handle = await up(serve(host, { http: { port: 0, token: false } }));
     const { connection, source } = connect({ url: handle.url ?? '', close: handle.close }, { era });
     expect(await names(source)).toEqual(['alpha', 'slow']);
     expect(connection.era?.revision).toBe(era === 'auto' ? '2026-07-28' : '2025-11-25');

@@ -54,6 +54,8 @@ export interface CatalogHandle extends Catalog {
   setAside(): readonly SetAside[];
   /** Sources that could not be listed, one reason each. */
   problems(): readonly Reason[];
+  /** The tool of this wire name, where `list` has it for them. */
+  shown(name: string, who: Identity): ToolDefinition | undefined;
   /** Called once after each change of the list. Returns the unsubscribe function. */
   onChange(cb: () => void): () => void;
   /**
@@ -174,6 +176,10 @@ export function createCatalog(options: CatalogOptions): CatalogHandle {
     },
     list: (who) => list.tools.filter((tool) => visible(policy, who, tool)),
     find: (name): Found | undefined => list.byName.get(name),
+    shown(name, who) {
+      const tool = list.byName.get(name)?.tool;
+      return tool && visible(policy, who, tool) ? tool : undefined;
+    },
     explain: (name, who) =>
       explainTool({ name, who, list: { ...list, setAside: setAside() }, states: states(), policy }),
     refresh: (signal) => gather(() => followed, { signal }),

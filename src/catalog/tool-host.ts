@@ -71,6 +71,7 @@ export async function toolHost(options: ToolHostOptions): Promise<ToolHost> {
   });
   return {
     list: catalog.list,
+    find: catalog.shown,
     listed: (who, tools) => recordList(options.recorder, { catalog, policy }, who, () => tools),
     call: dispatcher.call,
     onChange: catalog.onChange,

@@ -39,15 +39,15 @@ export type {
   CallRecord,
   HookRecord,
   IntentRecord,
-  ParentCall,
   ListRecord,
+  ParentCall,
   QuestionRecord,
   Recorder,
   RunFollower,
   RunRecord,
   TraceEvent,
 } from './record.ts';
-export type { Serve, ServeAt, ServeHandle, ServerInfo, ToolHost } from './serve.ts';
+export type { Serve, ServeAt, ServeHandle, ServeHttp, ServeLimits, ServerInfo, ToolHost } from './serve.ts';
 export type { Catalog, Connection, ConnectionEra, ConnectionStatus, Found, Source, ToolListing } from './source.ts';
 export type { RecordVersions, Store, StoreLog, StoreTable } from './store.ts';
 export type {

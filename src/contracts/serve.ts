@@ -17,6 +17,8 @@ export interface ToolHost {
   /** Default: Bridle's own name and version. */
   readonly info?: ServerInfo;
   list(who: Identity): readonly ToolDefinition[];
+  /** One of the tools that `list` gives, by the name that is called. Default: looked for in the list. */
+  find?(name: string, who: Identity): ToolDefinition | undefined;
   /** A client was given this list, as `list` gave it. */
   listed?(who: Identity, tools: readonly ToolDefinition[]): void;
   call: Dispatcher['call'];
@@ -25,19 +27,45 @@ export interface ToolHost {
   onChange(cb: () => void): () => void;
 }
 
+/** Bounds of what one HTTP server holds for its clients; each has a default. */
+export interface ServeLimits {
+  /** Longest request body, in bytes. Default 10 MiB. */
+  readonly bodyBytes?: number;
+  /** Most open streams of events. Default 20,000. */
+  readonly streams?: number;
+  /** Most sessions of the older revisions that are held; the one that was idle longest makes room. Default 10,000. */
+  readonly sessions?: number;
+}
+
+export interface ServeHttp {
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** Default 127.0.0.1. */
+  readonly host?: string;
+  /** Null refuses the request. Header names are lower case. Stands in place of `token`. */
+  readonly identify?: (headers: ReadonlyMap<string, string>) => Promise<Identity | null>;
+  /**
+   * What a client has to send as `Authorization: Bearer …`. Default: a new one, which the handle tells; false: whoever
+   * reaches the server may call.
+   */
+  readonly token?: string | false;
+  /**
+   * What session ids are sealed with. With the same secret, several processes, or the next one, go on with sessions that
+   * another began. Default: random.
+   */
+  readonly sessionSecret?: string;
+  readonly limits?: ServeLimits;
+}
+
 export type ServeAt =
   | { readonly stdio: true }
-  | {
-      readonly http: {
-        readonly port: number;
-        readonly host?: string;
-        /** Null refuses the request. Header names are lower case. */
-        readonly identify?: (headers: ReadonlyMap<string, string>) => Promise<Identity | null>;
-      };
-    };
+  | { readonly socket: { readonly path: string } }
+  | { readonly http: ServeHttp };
 
 export interface ServeHandle {
   readonly url?: string;
+  /** What clients have to send as a bearer token, where that is how they are known. */
+  readonly token?: string;
   close(): Promise<void>;
 }
 

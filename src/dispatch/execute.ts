@@ -167,7 +167,8 @@ function traceOf(path: Path, { request, notes }: Call): TraceContext | undefined
   quietly(() => {
     trace = path.recorder.trace?.({ callId: request.ctx.callId, conversation, name, startedAt: notes.startedAt });
   });
-  return trace;
+  // Where nobody here traces, the caller's own span is what the server goes on from.
+  return trace ?? request.ctx.trace;
 }
 
 /** While the server waits for the host's answer, it isn't the server that is silent. */

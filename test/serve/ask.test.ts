@@ -19,7 +19,7 @@ test.each(KINDS)('a tool asks the person at a %s client in the middle of its cal
         : 'no';
     },
   );
-  const handle = await serve(await toolHost({ tools: [book] }), { http: { port: 0 } });
+  const handle = await serve(await toolHost({ tools: [book] }), { http: { port: 0, token: false } });
   closing.push(() => handle.close());
   const answer = (message: string): Record<string, string> =>
     message.includes('name') ? { name: 'Ada' } : { row: 'B' };

@@ -34,7 +34,7 @@ async function asking(): Promise<string> {
     prompt: (_name, _args, ctx) =>
       leg(ctx, (text) => ({ messages: [{ role: 'user', content: { type: 'text', text } }] })),
   };
-  const handle = await serve(await toolHost({ tools: [], content: [source] }), { http: { port: 0 } });
+  const handle = await serve(await toolHost({ tools: [], content: [source] }), { http: { port: 0, token: false } });
   closing.push(() => handle.close());
   return handle.url ?? '';
 }

@@ -43,6 +43,6 @@ const tools = [
 
 const host = await toolHost({ tools, content: [content] });
 if (process.argv[2] === 'http') {
-  const { url } = await serve(host, { http: { port: Number(process.argv[3] ?? 0) } });
+  const { url } = await serve(host, { http: { port: Number(process.argv[3] ?? 0), token: false } });
   console.log(url);
 } else await serve(host, { stdio: true });

@@ -148,7 +148,7 @@ test.each(KINDS)('over stdio, a %s client reads, and is told of changes while it
 });
 
 test('a host without content offers none', async () => {
-  const handle = await serve(await toolHost({ tools: [] }), { http: { port: 0 } });
+  const handle = await serve(await toolHost({ tools: [] }), { http: { port: 0, token: false } });
   open.push(handle);
   const { client } = await connect('v1', handle.url ?? '');
   expect(client.getServerCapabilities()).toEqual({ tools: { listChanged: true }, logging: {} });

@@ -56,7 +56,9 @@ async function shop(replies?: AskReply[]) {
   const decision = (effect: 'allow' | 'ask') => ({ effect, reasons: [], policyVersion: 'p' });
   const policy: Policy = { view: () => decision('allow'), decide: () => decision(replies ? 'ask' : 'allow') };
   const asker = { ask: async () => replies?.shift() ?? ({ answer: 'parked', approval: 'a' } as const) };
-  const handle = await serve(await toolHost({ tools: [pay], recorder, policy, asker }), { http: { port: 0 } });
+  const handle = await serve(await toolHost({ tools: [pay], recorder, policy, asker }), {
+    http: { port: 0, token: false },
+  });
   closing.push(() => handle.close());
   return { url: handle.url ?? '', records };
 }
@@ -127,7 +129,7 @@ async function stateless() {
     },
     onChange: () => () => {},
   };
-  const handle = await serve(await toolHost({ sources: [source] }), { http: { port: 0 } });
+  const handle = await serve(await toolHost({ sources: [source] }), { http: { port: 0, token: false } });
   closing.push(() => handle.close());
   return handle.url ?? '';
 }

@@ -1,30 +1,19 @@
-import type { Server, ServerContext } from '@modelcontextprotocol/server';
-import type { Failure, JsonObject, Outcome, ToolHost } from '../../contracts/index.ts';
+import type { Failure, JsonObject, Outcome } from '../../contracts/index.ts';
+import { CODES } from '../wire/index.ts';
 import type { Answers } from './call-context.ts';
 import { askAll, missingCapabilities } from './client-input.ts';
-import { isObject } from './is-object.ts';
-import type { Peer } from './peer.ts';
-import { MISSING_CAPABILITY, RpcError } from './rpc-error.ts';
+import type { Exchange } from './peer.ts';
+import { RpcError } from './rpc.ts';
 
 /** How often one call of an older client may ask for more before it is given up. */
 const MAX_ROUNDS = 8;
 
-/** What answering one request needs. */
-export interface Exchange {
-  readonly server: Server;
-  readonly host: ToolHost;
-  readonly peer: Peer;
-  readonly ctx: ServerContext;
-}
-
 /** A client of 2026-07-28 is asked only for what it declared with this request. */
-export function assertCanAnswer(ctx: ServerContext, result: JsonObject): void {
-  const envelope: unknown = ctx.mcpReq.envelope;
-  const declared = isObject(envelope) ? envelope['io.modelcontextprotocol/clientCapabilities'] : undefined;
-  const missing = missingCapabilities(result.inputRequests ?? {}, declared);
+export function assertCanAnswer({ capabilities }: Exchange, result: JsonObject): void {
+  const missing = missingCapabilities(result.inputRequests ?? {}, capabilities);
   if (Object.keys(missing).length === 0) return;
   throw new RpcError(
-    MISSING_CAPABILITY,
+    CODES.missingCapability,
     `It asks for input by ${Object.keys(missing).join(', ')}, which the client did not declare`,
     { requiredCapabilities: missing },
   );
@@ -35,19 +24,19 @@ export function assertCanAnswer(ctx: ServerContext, result: JsonObject): void {
  * call made again with the answers, until it has a result.
  */
 export async function answerInPlace(
-  { server, ctx }: Exchange,
+  exchange: Exchange,
   first: Outcome,
   call: (answers: Answers) => Promise<Outcome>,
 ): Promise<Outcome> {
   let outcome = first;
   for (let round = 0; outcome.kind === 'input_required'; round += 1) {
     const requests = outcome.requests.parse();
-    const missing = Object.keys(missingCapabilities(requests, server.getClientCapabilities()));
+    const missing = Object.keys(missingCapabilities(requests, exchange.capabilities));
     if (missing.length > 0) return { kind: 'failed', failure: notAnswered(`this client has no ${missing.join(', ')}`) };
     if (round === MAX_ROUNDS) return { kind: 'failed', failure: notAnswered(`it asked ${MAX_ROUNDS} times`) };
     try {
       const { state } = outcome;
-      const responses = await askAll(ctx, requests, server.getClientCapabilities());
+      const responses = await askAll(exchange, requests);
       outcome = await call({ responses, ...(state !== undefined && { state }) });
     } catch (error) {
       return { kind: 'failed', failure: notAnswered(error instanceof Error ? error.message : String(error)) };

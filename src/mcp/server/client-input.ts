@@ -1,14 +1,6 @@
-import type { ServerContext, StandardSchemaV1 } from '@modelcontextprotocol/server';
 import type { Json, JsonObject } from '../../contracts/index.ts';
 import { isObject } from './is-object.ts';
-
-/** How long a person may take to answer, in milliseconds. */
-const ANSWER_MS = 30 * 60_000;
-
-/** Accepts every value: a client's answer is the host's to judge. */
-const ANY_VALUE: StandardSchemaV1<unknown, Json> = {
-  '~standard': { version: 1, vendor: 'bridle', validate: (value: unknown) => ({ value: value as Json }) },
-};
+import type { Exchange } from './peer.ts';
 
 /** The capability by which a client says that it answers a request. */
 const CAPABILITY_OF = new Map([
@@ -37,24 +29,20 @@ export function missingCapabilities(requests: Json, declared: unknown): JsonObje
   return missing;
 }
 
-/**
- * Sends one request to a client of the older revisions, on the stream of the call it belongs to.
- *
- * @param declared the client's capabilities
- */
-export async function askClient(ctx: ServerContext, request: Json | undefined, declared: unknown): Promise<Json> {
+/** Sends one request to a client of the older revisions, on the stream of the call it belongs to. */
+export async function askClient(exchange: Exchange, request: Json | undefined): Promise<Json> {
   if (!isObject(request) || typeof request.method !== 'string') throw new TypeError('A request needs a method.');
-  const missing = Object.keys(missingCapabilities({ request }, declared));
+  const missing = Object.keys(missingCapabilities({ request }, exchange.capabilities));
   if (missing.length > 0) throw new Error(`this client has no ${missing.join(', ')}`);
-  const message = { method: request.method, ...(isObject(request.params) && { params: request.params }) };
-  return ctx.mcpReq.send(message, ANY_VALUE, { signal: ctx.mcpReq.signal, timeout: ANSWER_MS });
+  if (!exchange.ask) throw new Error('this client takes no requests');
+  return exchange.ask(request.method, isObject(request.params) ? request.params : undefined);
 }
 
 /** Asks a client of the older revisions everything that a newer one would be asked in one result. */
-export async function askAll(ctx: ServerContext, requests: Json, declared: unknown): Promise<JsonObject> {
+export async function askAll(exchange: Exchange, requests: Json): Promise<JsonObject> {
   const answers = new Map<string, Json>();
   for (const [key, request] of Object.entries(isObject(requests) ? requests : {})) {
-    answers.set(key, await askClient(ctx, request, declared));
+    answers.set(key, await askClient(exchange, request));
   }
   return Object.fromEntries(answers);
 }

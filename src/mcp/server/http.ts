@@ -1,71 +1,79 @@
-import { randomUUID } from 'node:crypto';
-import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Identity, ServeAt, ServeHandle, ToolHost } from '../../contracts/index.ts';
+import type { Identity, Json, ServeHandle, ServeHttp, ToolHost } from '../../contracts/index.ts';
 import { BridleError } from '../../tools/index.ts';
-import { streamWhenLate } from './late-stream.ts';
-import { type LegacySessions, legacySessions } from './legacy-sessions.ts';
+import { CODES, LEGACY_REVISIONS } from '../wire/index.ts';
+import { EventStreams } from './event-stream.ts';
+import { type Body, readBody } from './http-body.ts';
+import { type LegacyHttp, legacyHttp } from './http-legacy.ts';
+import { type ModernHttp, modernHttp } from './http-modern.ts';
+import { isObject } from './is-object.ts';
+import { isDeeperThan, MAX_DEPTH } from './json-text.ts';
 import { isLoopback, refusedOrigin } from './loopback.ts';
+import { versionIn } from './modern.ts';
 import { note, notePreviews } from './notes.ts';
-import { ANYONE, type Peer, type Sdk } from './peer.ts';
-import { createServer } from './relay.ts';
-import { type ResourceUpdates, resourceUpdates } from './resource-updates.ts';
-import { METHOD_NOT_FOUND, MISSING_CAPABILITY } from './rpc-error.ts';
-import { headersOf, readBody, sendError, sendWebResponse, toWebRequest } from './web-bridge.ts';
-
-type HttpOptions = Extract<ServeAt, { http: unknown }>['http'];
-type ModernHandler = ReturnType<Sdk['createMcpHandler']>;
+import { ANYONE } from './peer.ts';
+import { sendJson } from './post-reply.ts';
+import { errorMessage, INTERNAL, RpcError, readIncoming } from './rpc.ts';
+import { servedBy } from './served.ts';
+import { sessionIds } from './session-id.ts';
 
 const PATH = '/mcp';
-/** Those of Streamable HTTP in all its revisions; the newest has POST alone, which the SDK sees to. */
+/** Those of Streamable HTTP in all its revisions; the newest has POST alone. */
 const METHODS: ReadonlySet<string> = new Set(['POST', 'GET', 'DELETE']);
-/** Longest request body, in bytes: the same as a message over stdio. */
-const MAX_BODY_BYTES = 10 * 1024 * 1024;
+const LIMITS = { bodyBytes: 10 * 1024 * 1024, streams: 20_000, sessions: 10_000 };
+/** How long a client may take to send its headers, and its whole request, in milliseconds. */
+const HEADERS_MS = 20_000;
+const REQUEST_MS = 60_000;
+const KEEP_ALIVE_MS = 65_000;
+const MAX_HEADERS = 100;
 
 /** Serves Streamable HTTP at `/mcp`; see `serve`. */
-export async function serveOverHttp(host: ToolHost, options: HttpOptions): Promise<ServeHandle> {
+export async function serveOverHttp(host: ToolHost, options: ServeHttp): Promise<ServeHandle> {
   const bound = options.host ?? '127.0.0.1';
-  const sdk = await import('@modelcontextprotocol/server');
+  const limits = { ...LIMITS, ...options.limits };
+  const token = tokenOf(options);
   notePreviews(host);
-  if (!isLoopback(bound) && options.identify === undefined) {
-    note(`listening on ${bound} without identify: whoever can reach it can call every tool`);
+  if (!isLoopback(bound) && options.identify === undefined && token === undefined) {
+    note(`listening on ${bound} without identify or a token: whoever can reach it can call every tool`);
   }
-  const modern = sdk.createMcpHandler(({ authInfo }) => createServer(sdk, host, peerIn(authInfo)), {
-    legacy: 'reject',
-    maxRequestBodySize: MAX_BODY_BYTES,
-    onerror: (error) => note(error.message),
+  const served = servedBy(host);
+  const streams = new EventStreams(limits.streams);
+  const ids = sessionIds(options.sessionSecret);
+  const modern = modernHttp(served, streams);
+  const legacy = legacyHttp(served, streams, { ids, maxSessions: limits.sessions });
+  const gate = gateFor(bound, options, token);
+  const endpoint: Endpoint = { modern, legacy, gate, bodyBytes: limits.bodyBytes };
+  const server = createServer((request, response) => {
+    answer(endpoint, request, response).catch((error: unknown) => {
+      note(`a request failed: ${error instanceof Error ? error.message : String(error)}`);
+      if (response.headersSent) response.destroy();
+      else sendJson(response, 500, errorMessage(null, INTERNAL));
+    });
   });
-  const legacy = legacySessions(sdk, host);
-  const unsubscribe = host.onChange(() => {
-    modern.notify.toolsChanged();
-    legacy.toolsChanged();
-  });
-  const unfollow = host.content?.onChange(() => {
-    modern.notify.resourcesChanged();
-    modern.notify.promptsChanged();
-    legacy.contentChanged();
-  });
-  const updates = resourceUpdates(host, (uri) => modern.notify.resourceUpdated(uri));
-  const server = createHttpServer((request, response) => {
-    answer({ sdk, modern, legacy, updates, bound, identify: options.identify }, request, response).catch(
-      (error: unknown) => {
-        note(`a request failed: ${error instanceof Error ? error.message : String(error)}`);
-        if (response.headersSent) response.destroy();
-        else sendError(response, 500, 'Internal server error', { rpc: -32603 });
-      },
-    );
-  });
+  server.headersTimeout = HEADERS_MS;
+  server.requestTimeout = REQUEST_MS;
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  server.maxHeadersCount = MAX_HEADERS;
+  // Peers that vanish without a word are found by the system.
+  server.on('connection', (socket) => socket.setKeepAlive(true, 30_000));
   await listen(server, options.port, bound);
   const { port } = server.address() as AddressInfo;
   let closed: Promise<void> | undefined;
   return {
     url: `http://${bound.includes(':') ? `[${bound}]` : bound}:${port}${PATH}`,
+    ...(token !== undefined && { token }),
     close() {
       closed ??= (async () => {
-        unsubscribe();
-        unfollow?.();
         const ended = new Promise<void>((resolve) => server.close(() => resolve()));
-        await Promise.allSettled([modern.close(), legacy.close()]);
+        served.changes.close();
+        modern.close();
+        legacy.close();
+        streams.close();
+        server.closeIdleConnections();
+        // What was written last is on its way before the connections go.
+        await new Promise((resolve) => setImmediate(resolve));
         server.closeAllConnections();
         await ended;
       })();
@@ -88,100 +96,128 @@ function listen(server: Server, port: number, host: string): Promise<void> {
   });
 }
 
-/** The SDK carries the peer of one request to the factory in `authInfo`; only we ever put it there. */
-function authInfoOf(peer: Peer) {
-  return { token: '', clientId: peer.who.agent, scopes: [...(peer.who.scopes ?? [])], extra: { peer } };
+function tokenOf({ identify, token }: ServeHttp): string | undefined {
+  if (identify !== undefined || token === false) return undefined;
+  return token ?? randomBytes(32).toString('base64url');
 }
 
-function peerIn(authInfo: { readonly extra?: Record<string, unknown> } | undefined): Peer {
-  const peer = authInfo?.extra?.peer;
-  if (peer === undefined) throw new Error('a request reached the SDK without its peer');
-  return peer as Peer;
+/** Who sent a request, or why it goes no further. */
+type Gate = (request: IncomingMessage) => Identity | Refusal | Promise<Identity | Refusal>;
+interface Refusal {
+  readonly status: number;
+  readonly message: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
+const UNAUTHORIZED: Refusal = { status: 401, message: 'Unauthorized', headers: { 'www-authenticate': 'Bearer' } };
 
-/** Errors that a client of 2026-07-28 reads off the HTTP status; all others are answered with 200. */
-const STATUS_OF = new Map([
-  [METHOD_NOT_FOUND, 404],
-  [MISSING_CAPABILITY, 400],
-]);
+/** `Host` and `Origin` of a client are the same with each request. */
+const MAX_KNOWN = 256;
 
-async function answerModern(modern: ModernHandler, web: Request, body: unknown, who: Identity): Promise<Response> {
-  let status: number | undefined;
-  const peer: Peer = {
-    who,
-    conversation: randomUUID(),
-    era: 'modern',
-    onRpcError(code) {
-      status = STATUS_OF.get(code);
-    },
+function gateFor(bound: string, { identify }: ServeHttp, token: string | undefined): Gate {
+  const known = new Map<string, string | undefined>();
+  const listener = { host: bound, identifies: identify !== undefined || token !== undefined };
+  const refusal = (host: string | undefined, origin: string | undefined) => {
+    const key = `${host}\n${origin}`;
+    if (known.has(key)) return known.get(key);
+    const refused = refusedOrigin(listener, { host, origin });
+    if (known.size >= MAX_KNOWN) known.clear();
+    known.set(key, refused);
+    return refused;
   };
-  const options = { authInfo: authInfoOf(peer), ...(body !== undefined && { parsedBody: body }) };
-  const response = await modern.fetch(web, options);
-  // A stream that was opened before the error has sent its status.
-  const streaming = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
-  if (status === undefined || streaming) return response;
-  return new Response(response.body, { status, headers: response.headers });
+  const expected = token === undefined ? undefined : digest(`Bearer ${token}`);
+  return (request) => {
+    const { host, origin, authorization } = request.headers;
+    const refused = refusal(host, origin);
+    if (refused !== undefined) return { status: 403, message: `Forbidden: ${refused}` };
+    if (pathOf(request) !== PATH) return { status: 404, message: `Not found: the endpoint is ${PATH}` };
+    if (!METHODS.has(request.method ?? '')) {
+      return { status: 405, message: 'Method not allowed', headers: { allow: [...METHODS].join(', ') } };
+    }
+    if (identify) return identify(headersOf(request)).then((who) => who ?? UNAUTHORIZED);
+    if (expected && !timingSafeEqual(digest(authorization ?? ''), expected)) return UNAUTHORIZED;
+    return ANYONE;
+  };
+}
+
+/** Of equal length whatever is given, so that the comparison takes the same time. */
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+function pathOf({ url = '/' }: IncomingMessage): string {
+  const query = url.indexOf('?');
+  return query === -1 ? url : url.slice(0, query);
+}
+
+/** Header names in lower case; repeated ones joined as RFC 9110 (5.3) says. */
+function headersOf(request: IncomingMessage): Map<string, string> {
+  const headers = new Map<string, string>();
+  for (const [name, values] of Object.entries(request.headersDistinct)) {
+    if (values !== undefined) headers.set(name, values.join(', '));
+  }
+  return headers;
 }
 
 interface Endpoint {
-  readonly sdk: Sdk;
-  readonly modern: ModernHandler;
-  readonly legacy: LegacySessions;
-  readonly updates: ResourceUpdates;
-  readonly bound: string;
-  readonly identify: HttpOptions['identify'];
+  readonly modern: ModernHttp;
+  readonly legacy: LegacyHttp;
+  readonly gate: Gate;
+  readonly bodyBytes: number;
 }
 
 async function answer(endpoint: Endpoint, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const headers = headersOf(request);
-  const { bound, identify } = endpoint;
-  const refused = refusedOrigin({ host: bound, identifies: identify !== undefined }, headers);
-  if (refused !== undefined) return sendError(response, 403, `Forbidden: ${refused}`, { rpc: -32000 });
-  if (request.url?.split('?', 1)[0] !== PATH) return sendError(response, 404, 'Not found');
-  if (!METHODS.has(request.method ?? '')) {
-    return sendError(response, 405, 'Method not allowed', { headers: { allow: [...METHODS].join(', ') } });
+  const admitted = endpoint.gate(request);
+  const who = admitted instanceof Promise ? await admitted : admitted;
+  if ('status' in who) {
+    const error = new RpcError(CODES.invalidRequest, who.message);
+    // The rest of a body that nobody reads would be taken for the next request.
+    const headers = request.method === 'POST' ? { ...who.headers, connection: 'close' } : who.headers;
+    return sendJson(response, who.status, errorMessage(null, error), headers);
   }
-  const who = identify === undefined ? ANYONE : await identify(headers);
-  if (who === null) return sendError(response, 401, 'Unauthorized', { headers: { 'www-authenticate': 'Bearer' } });
+  if (request.method !== 'POST') return endpoint.legacy.answer(request, response, undefined, who);
+  const body = await new Promise<Body>((resolve) => readBody(request, endpoint.bodyBytes, resolve));
+  const value = jsonOf(body, endpoint.bodyBytes);
+  if ('status' in value) {
+    const error = new RpcError(CODES.parse, value.message);
+    return sendJson(response, value.status, errorMessage(null, error), value.headers);
+  }
+  const { json } = value;
+  if (isModern(request, json)) return endpoint.modern.answer(request, response, readIncoming(json), who);
+  return endpoint.legacy.answer(request, response, json, who);
+}
 
-  const gone = new AbortController();
-  response.once('close', () => gone.abort());
-  const body = request.method === 'POST' ? await readJson(request, response) : { value: undefined };
-  if (body === undefined) return;
-  const web = toWebRequest(request, headers, gone.signal);
-  if (!(await endpoint.sdk.isLegacyRequest(web, body.value))) {
-    // A stream tells of what its caller may read, and of nothing else.
-    const listening = endpoint.updates.open(body.value, who);
-    try {
-      const reply = await streamWhenLate(answerModern(endpoint.modern, web, listening.message, who));
-      return await sendWebResponse(reply, response, gone.signal);
-    } finally {
-      listening.close();
+function jsonOf(body: Body, limit: number): { readonly json: Json } | Refusal {
+  if ('problem' in body) {
+    if (body.problem === 'too_long') {
+      // The rest of it is still on its way, and the connection can't be used for another request.
+      return {
+        status: 413,
+        message: `Parse error: a body of more than ${limit} bytes`,
+        headers: { connection: 'close' },
+      };
     }
+    return {
+      status: 400,
+      message: body.problem === 'gone' ? 'Parse error: no body' : 'Parse error: the body is not UTF-8',
+    };
   }
-  const { response: reply, done } = await endpoint.legacy.handle(web, body.value, who);
+  if (isDeeperThan(body.text, MAX_DEPTH)) {
+    return { status: 400, message: `Parse error: nested more than ${MAX_DEPTH} levels deep` };
+  }
   try {
-    await sendWebResponse(reply, response, gone.signal);
-  } finally {
-    done();
+    return { json: JSON.parse(body.text) as Json };
+  } catch {
+    return { status: 400, message: 'Parse error: the body is not JSON' };
   }
 }
 
-/** Undefined when the request has been answered with an error. */
-async function readJson(request: IncomingMessage, response: ServerResponse): Promise<{ value: unknown } | undefined> {
-  const text = await readBody(request, MAX_BODY_BYTES);
-  if (text === null) {
-    // The rest of the body is still on its way; the connection can't be used for another request.
-    sendError(response, 413, `Request body over ${MAX_BODY_BYTES} bytes`, {
-      rpc: -32600,
-      headers: { connection: 'close' },
-    });
-    return undefined;
-  }
-  try {
-    return { value: JSON.parse(text) };
-  } catch {
-    sendError(response, 400, 'Parse error: the body is not JSON', { rpc: -32700 });
-    return undefined;
-  }
+/**
+ * Whether a request is one of those that stand for themselves: by what it carries in `_meta`, else by a header that names
+ * a revision without sessions.
+ */
+function isModern(request: IncomingMessage, body: Json): boolean {
+  if (isObject(body) && isObject(body.params) && versionIn(body.params) !== undefined) return true;
+  if (isObject(body) && body.method === 'initialize') return false;
+  const version = request.headers['mcp-protocol-version'];
+  return typeof version === 'string' && !LEGACY_REVISIONS.has(version);
 }

@@ -1,11 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isLoopback, refusedOrigin } from './loopback.ts';
 
-const headers = (host: string | null, origin?: string) =>
-  new Map([
-    ...(host === null ? [] : [['host', host] as const]),
-    ...(origin === undefined ? [] : [['origin', origin] as const]),
-  ]);
+const headers = (host: string | null, origin?: string) => ({ host: host ?? undefined, origin });
 
 const LOCAL = { host: '127.0.0.1', identifies: false };
 const SHARED = { host: '0.0.0.0', identifies: true };

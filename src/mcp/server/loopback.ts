@@ -20,19 +20,18 @@ function hostnameOf(url: string): string | undefined {
  * open can send requests here, but not without naming, in `Host` or `Origin`, the site that it came from.
  *
  * @param listener the address that it listens on, and whether it asks who sent a request
- * @param headers names in lower case
  * @returns why the request is refused, or undefined
  */
 export function refusedOrigin(
   listener: { readonly host: string; readonly identifies: boolean },
-  headers: ReadonlyMap<string, string>,
+  headers: { readonly host: string | undefined; readonly origin: string | undefined },
 ): string | undefined {
   const local = isLoopback(listener.host);
-  const named = hostnameOf(`http://${headers.get('host') ?? ''}`);
+  const named = hostnameOf(`http://${headers.host ?? ''}`);
   if (local && (named === undefined || !isLoopback(named))) {
-    return `Host ${headers.get('host') ?? '(none)'} is not this machine`;
+    return `Host ${headers.host ?? '(none)'} is not this machine`;
   }
-  const origin = headers.get('origin');
+  const origin = headers.origin;
   if (origin === undefined) return undefined;
   const from = hostnameOf(origin);
   if (from === undefined) return foreign(origin);

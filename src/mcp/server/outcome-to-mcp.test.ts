@@ -16,7 +16,7 @@ const reason = (text: string) => ({ room: 'policy', code: 'c', text });
 describe('outcomeToMcp', () => {
   test('a result is the very value that the host gave, errors of a server among them', () => {
     const raw = rawJson('{"content":[{"type":"new"}],"isError":true,"x":1}');
-    expect(outcomeToMcp({ kind: 'ok', raw, isError: true })).toEqual({ kind: 'result', result: raw.parse() });
+    expect(outcomeToMcp({ kind: 'ok', raw, isError: true })).toMatchObject({ kind: 'result', result: raw.parse() });
   });
 
   test.each(['[1]', '"text"', 'not JSON'])(

@@ -4,7 +4,9 @@ import { isObject } from './is-object.ts';
 
 /** How one call is answered: with a result, with a request for input (2026-07-28), or as if the tool weren't there. */
 export type McpAnswer =
-  | { readonly kind: 'result' | 'input_required'; readonly result: JsonObject }
+  /** `text` is `result` as JSON; a tool's own is as it was received. */
+  | { readonly kind: 'result'; readonly result: JsonObject; readonly text: string }
+  | { readonly kind: 'input_required'; readonly result: JsonObject }
   | { readonly kind: 'unknown_tool' };
 
 function sentences(reasons: readonly Reason[], otherwise: string): string {
@@ -17,7 +19,8 @@ function notRun(category: Failure['category'], message: string): Failure {
 
 function failed(failure: Failure, more: JsonObject = {}): McpAnswer {
   const text = JSON.stringify({ ...failureToWire(failure), ...more });
-  return { kind: 'result', result: { content: [{ type: 'text', text }], isError: true } };
+  const result: JsonObject = { content: [{ type: 'text', text }], isError: true };
+  return { kind: 'result', result, text: JSON.stringify(result) };
 }
 
 /** The result as the host gave it. One that can't be a result object would break the client, so it is named instead. */
@@ -28,7 +31,7 @@ function relayed(outcome: Extract<Outcome, { kind: 'ok' }>): McpAnswer {
   } catch {
     value = undefined;
   }
-  if (isObject(value)) return { kind: 'result', result: value };
+  if (isObject(value)) return { kind: 'result', result: value, text: outcome.raw.text };
   return failed({
     category: 'business',
     retryable: false,

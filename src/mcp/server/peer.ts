@@ -1,16 +1,28 @@
-import type { Identity } from '../../contracts/index.ts';
+import type { Identity, Json, JsonObject } from '../../contracts/index.ts';
 
-/** The official SDK, loaded when something is served. */
-export type Sdk = typeof import('@modelcontextprotocol/server');
-
-/** Who is at the other end of one connection, and how it speaks. */
+/** Who is at the other end, and how it speaks. */
 export interface Peer {
   readonly who: Identity;
   readonly conversation: string;
   readonly era: 'legacy' | 'modern';
-  /** Told of the JSON-RPC error with which a request is about to be answered. */
-  onRpcError?(code: number): void;
 }
 
 /** The caller of a server that asks nobody who they are. */
 export const ANYONE: Identity = { agent: 'mcp-client', via: 'library' };
+
+/** One request while it is being answered: what the era and the transport are is known to nobody who answers it. */
+export interface Exchange {
+  readonly peer: Peer;
+  /** Aborted when the request is cancelled, or nobody is left to be answered. */
+  readonly signal: AbortSignal;
+  /** The request's `_meta`. */
+  readonly meta: JsonObject;
+  /** The client's capabilities, as it declared them. */
+  readonly capabilities: Json | undefined;
+  /** Whether a log message of this level is wanted. */
+  wantsLog(level: Json | undefined): boolean;
+  /** Tells the client something that belongs to this request; lost when it is gone. Never throws. */
+  notify(method: string, params: JsonObject): void;
+  /** Asks the client on the stream of this request; only in the older revisions. Rejects with why there is no answer. */
+  ask?(method: string, params: JsonObject | undefined): Promise<Json>;
+}

@@ -12,10 +12,13 @@ import type { Serve } from '../../contracts/index.ts';
  * @param at `{stdio: true}`: over this process's stdin and stdout. Everything else that the process prints on stdout
  *   goes to stderr from then on, and the process ends with stdin: calls in flight are cancelled, and whatever still
  *   holds the process after two seconds is ended with it.
- *   `{http: {port, host?, identify?}}`: Streamable HTTP at `/mcp`; `port` 0 takes a free one, `host` is 127.0.0.1
- *   unless given. `identify` says who sent a request from its headers (names in lower case); null answers 401. Without
- *   it, web pages can call off loopback only by an address, not by a name that somebody may have made to mean it.
- * @returns when clients can connect; `url` is set for HTTP. `close` ends every session and call.
+ *   `{socket: {path}}`: a Unix socket with the lines of stdio, for nobody but the owner of its file.
+ *   `{http: {port, host?, token?, identify?, …}}`: Streamable HTTP at `/mcp`, on 127.0.0.1 unless `host` says otherwise.
+ *   Clients send the token as `Authorization: Bearer …`: the one that is given, else a new one that the handle tells;
+ *   `token: false` lets everybody call who reaches the server. `identify` stands in place of the token: it says who sent
+ *   a request from its headers (names in lower case); null answers 401.
+ * @returns when clients can connect; `url` is set for HTTP, and `token` where clients need one. `close` ends every session
+ *   and call.
  * @throws BridleError `serve_address` when the address can't be listened on, `serve_stdio_taken` when this process
  *   already serves its stdin and stdout
  */
@@ -23,6 +26,10 @@ export const serve: Serve = async (host, at) => {
   if ('stdio' in at) {
     const { serveOverStdio } = await import('./stdio.ts');
     return serveOverStdio(host);
+  }
+  if ('socket' in at) {
+    const { serveOverSocket } = await import('./socket.ts');
+    return serveOverSocket(host, at.socket);
   }
   const { serveOverHttp } = await import('./http.ts');
   return serveOverHttp(host, at.http);

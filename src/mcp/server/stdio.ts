@@ -1,17 +1,13 @@
-import { randomUUID } from 'node:crypto';
 import { Writable } from 'node:stream';
 import type { ServeHandle, ToolHost } from '../../contracts/index.ts';
 import { BridleError } from '../../tools/index.ts';
-import { note, notePreviews } from './notes.ts';
+import { linePeer } from './line-peer.ts';
+import { notePreviews } from './notes.ts';
 import { ANYONE } from './peer.ts';
-import { createServer } from './relay.ts';
-import { followListening, resourceUpdates } from './resource-updates.ts';
-import { tellContentChanged } from './serve-content.ts';
+import { servedBy } from './served.ts';
 
 /** How long the process may outlive its stdin when something else still holds it, in milliseconds. */
 const LINGER_MS = 2_000;
-/** Longest message read from a client, in bytes. */
-const MAX_FRAME_BYTES = 10 * 1024 * 1024;
 
 /** The real stdout for the protocol, and the way back. */
 interface ClaimedStdout {
@@ -54,48 +50,25 @@ export async function serveOverStdio(host: ToolHost): Promise<ServeHandle> {
     });
   }
   taken = true;
-  // First of all, so that what is printed while the SDK loads is already out of the protocol's way.
+  // First of all, so that nothing that is printed from here on gets in the protocol's way.
   const stdout = claimStdout();
-  const [sdk, { serveStdio, StdioServerTransport }] = await Promise.all([
-    import('@modelcontextprotocol/server'),
-    import('@modelcontextprotocol/server/stdio'),
-  ]);
   notePreviews(host);
-  const conversation = randomUUID();
-  const unsubscribers: (() => void)[] = [];
-  let updated: (uri: string) => void = () => {};
-  const updates = resourceUpdates(host, (uri) => updated(uri));
-  const transport = new StdioServerTransport(process.stdin, stdout.protocol, { maxBufferSize: MAX_FRAME_BYTES });
-  const connection = serveStdio(
-    ({ era }) => {
-      const server = createServer(sdk, host, { who: ANYONE, conversation, era });
-      unsubscribers.push(host.onChange(() => void server.sendToolListChanged().catch(() => undefined)));
-      const { content } = host;
-      if (content) unsubscribers.push(content.onChange(() => tellContentChanged(server)));
-      if (era === 'modern') updated = (uri) => void server.sendResourceUpdated({ uri }).catch(() => undefined);
-      return server;
-    },
-    {
-      transport,
-      onerror: (error) => note(error.message),
-    },
-  );
-  // The SDK answers `subscriptions/listen` itself; what is listened for has to be known here too.
-  unsubscribers.push(followListening(transport, updates));
-
-  let closed: Promise<void> | undefined;
+  const served = servedBy(host);
+  const { stdin: input } = process;
+  const peer = linePeer(served, { input, output: stdout.protocol, who: ANYONE }, () => end());
+  let closed = false;
   const disconnect = () => {
-    closed ??= (async () => {
-      for (const unsubscribe of unsubscribers) unsubscribe();
-      process.stdin.off('end', end).off('close', end);
-      await connection.close();
-      // A pipe or terminal; a file has no `unref` and holds nothing.
-      process.stdin.unref?.();
-    })();
-    return closed;
+    if (closed) return;
+    closed = true;
+    process.stdin.off('end', end).off('close', end);
+    peer.close();
+    served.changes.close();
+    process.stdin.pause();
+    // A pipe or terminal; a file has no `unref` and holds nothing.
+    process.stdin.unref?.();
   };
   const end = () => {
-    void disconnect();
+    disconnect();
     // Unreferenced: it fires only if a timer or socket of the program would keep a server without a client alive.
     setTimeout(() => process.exit(), LINGER_MS).unref();
   };
@@ -104,7 +77,7 @@ export async function serveOverStdio(host: ToolHost): Promise<ServeHandle> {
   if (process.stdin.readableEnded || process.stdin.destroyed) end();
   return {
     async close() {
-      await disconnect();
+      disconnect();
       stdout.release();
       taken = false;
     },

@@ -1,0 +1,127 @@
+import type { ServerResponse } from 'node:http';
+import type { Identity } from '../../contracts/index.ts';
+import { EventLog, readEventId } from './event-log.ts';
+import type { EventStreams } from './event-stream.ts';
+import { LegacySession } from './legacy-session.ts';
+import { PostReply } from './post-reply.ts';
+import { errorMessage, type Incoming, resultMessage } from './rpc.ts';
+import type { Served } from './served.ts';
+import type { SessionFacts } from './session-id.ts';
+
+type Request = Extract<Incoming, { kind: 'request' }>;
+type Told = Extract<Incoming, { kind: 'notification' | 'response' }>;
+
+/** Streams of answers that are kept for a client that lost its connection; the oldest gives way. */
+const MAX_KEPT = 32;
+/** The stream of what belongs to no request. */
+const PUSHED = 'push';
+/** From here on clients take an event without data (MCP 2025-11-25, Streamable HTTP, "Sending Messages to the Server"). */
+const PRIMED_SINCE = '2025-11-25';
+
+/** One session over HTTP: what it says goes over as many connections as its client opens. */
+export class HttpSession {
+  readonly caller: string;
+  readonly revision: string;
+  readonly #session: LegacySession;
+  readonly #streams: EventStreams;
+  readonly #primes: boolean;
+  /** What is said to no request; no more than its last messages are held while nobody listens. */
+  readonly #pushed: EventLog;
+  readonly #kept = new Map<string, EventLog>();
+  #responses = 0;
+  #nextStream = 0;
+  #lastUsed = Date.now();
+
+  constructor(served: Served, streams: EventStreams, { who, ...facts }: SessionFacts & { readonly who: Identity }) {
+    const { conversation, caller, revision, capabilities } = facts;
+    this.caller = caller;
+    this.revision = revision;
+    this.#streams = streams;
+    this.#primes = revision >= PRIMED_SINCE;
+    this.#pushed = new EventLog(PUSHED, { primes: this.#primes });
+    const agreed = { revision, capabilities };
+    this.#session = new LegacySession(served, { who, conversation, agreed }, (message) => this.#pushed.send(message));
+  }
+
+  /** Something goes on, or is listened to. */
+  get isBusy(): boolean {
+    return this.#responses > 0 || this.#session.isBusy || this.#pushed.isAttached;
+  }
+
+  /** Since it was used last, in milliseconds. */
+  get idleMs(): number {
+    return Date.now() - this.#lastUsed;
+  }
+
+  touch(): void {
+    this.#lastUsed = Date.now();
+  }
+
+  /** The answer to a POST of this session. Its stream, if it becomes one, can be gone on with on another connection. */
+  reply(response: ServerResponse, takesStream: boolean): PostReply {
+    this.#responses += 1;
+    response.once('close', () => {
+      this.#responses -= 1;
+      this.touch();
+    });
+    if (!takesStream || this.#streams.isFull) return new PostReply(response, null);
+    return new PostReply(response, () => {
+      const log = new EventLog(`s${this.#nextStream}`, { primes: this.#primes });
+      this.#nextStream += 1;
+      this.#kept.set(log.name, log);
+      for (const [name, kept] of this.#kept) {
+        if (kept.isDone || this.#kept.size > MAX_KEPT) this.#kept.delete(name);
+      }
+      log.attach(this.#streams.begin(response));
+      return log;
+    });
+  }
+
+  async answer(request: Request, reply: PostReply): Promise<void> {
+    const message = await this.#answerTo(request, reply);
+    if (message === null) reply.drop();
+    else reply.finish(message);
+  }
+
+  /** All on one stream, each as it comes. */
+  async answerAll(requests: readonly Request[], reply: PostReply): Promise<void> {
+    reply.stream();
+    const send = async (request: Request) => {
+      const message = await this.#answerTo(request, reply);
+      if (message !== null) reply.send(message);
+    };
+    await Promise.all(requests.map(send));
+    reply.drop();
+  }
+
+  take(told: Told): void {
+    if (told.kind === 'response') this.#session.answered(told);
+    else this.#session.notified(told.method, told.params);
+  }
+
+  /**
+   * Makes a response the stream of what belongs to no request, or goes on with the one that `last` is of.
+   *
+   * @param last the event id that the client saw last
+   * @returns false when nothing is kept of that stream
+   */
+  listen(response: ServerResponse, last: string | undefined): boolean {
+    const at = last === undefined ? null : readEventId(last);
+    const log = at === null || at.name === PUSHED ? this.#pushed : this.#kept.get(at.name);
+    if (!log) return false;
+    log.attach(this.#streams.begin(response), at?.number ?? 0);
+    return true;
+  }
+
+  close(): void {
+    this.#session.close();
+    this.#pushed.disconnect();
+    for (const log of this.#kept.values()) log.disconnect();
+  }
+
+  async #answerTo(request: Request, reply: PostReply): Promise<string | null> {
+    const result = await this.#session.answer(request, (message) => reply.send(message));
+    if (result === null) return null;
+    return typeof result === 'string' ? resultMessage(request.id, result) : errorMessage(request.id, result);
+  }
+}
