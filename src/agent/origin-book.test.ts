@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Found, Json, Outcome, ServerRef } from '../contracts/index.ts';
-import { harnessNote, noSuchTool, outcomeToToolResult, promptNote, rawFrom } from '../tools/index.ts';
+import { harnessNote, noSuchTool, outcomeToToolResult, promptNote, rawFrom, searchTool } from '../tools/index.ts';
 import { OriginBook, tracingDispatcher } from './origin-book.ts';
 
 const server = (key: string, trustAnnotations = false): ServerRef => ({
@@ -244,4 +244,26 @@ test("what the model's provider read counts as soon as its reply is there, and a
   book.addReply({ content: [{ type: 'web_search_tool_result', tool_use_id: 's1', content: [page] }] });
   expect([...book.provenance().labels]).toEqual(['untrusted-content']);
   expect(origin(book, 'eve@example.org')).toBe('result');
+});
+
+test('a search for tools has read nothing, and what a model asked it for is told by nobody', () => {
+  const finder = searchTool(() => false);
+  const book = new OriginBook((name) => (name === 'find_tools' ? { tool: finder, source: {} as never } : find(name)));
+  const found = {
+    content: [{ type: 'text', text: 'Found: pay_invoice.' }],
+    structuredContent: { tools: ['pay_invoice'] },
+  };
+  book.addOutcome('s1', 'find_tools', ok(found));
+  book.addMessages([
+    { role: 'assistant', content: [{ type: 'tool_use', id: 's2', name: 'find_tools', input: { query: 'ACC-999' } }] },
+    {
+      role: 'user',
+      content: [
+        { type: 'tool_result', tool_use_id: 's2', content: [{ type: 'tool_reference', tool_name: 'pay_invoice' }] },
+      ],
+    },
+  ]);
+  expect([...book.provenance().labels]).toEqual([]);
+  expect(origin(book, 'ACC-999')).toBe('nowhere');
+  expect(origin(book, 'pay_invoice')).toBe('nowhere');
 });

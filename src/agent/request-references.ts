@@ -11,13 +11,14 @@ export const referencesPart: RequestPart = ({ config }, body) => {
   const messages = Array.isArray(body.messages) ? body.messages : [];
   if (!messages.some(hasReferences)) return body;
   const tools = Array.isArray(body.tools) ? body.tools : [];
-  const deferred = tools.flatMap((tool) => (isObject(tool) && tool.defer_loading === true ? [tool.name ?? null] : []));
+  const there = new Map<Json, boolean>(
+    tools.flatMap((tool) => (isObject(tool) ? [[tool.name ?? null, tool.defer_loading === true] as const] : [])),
+  );
   const inWords = config.search?.references === false;
-  const known = new Set<Json>(deferred);
   const changed = messages.map((message) => {
     if (!isObject(message) || !hasReferences(message)) return message;
     const content = contentBlocks(message.content);
-    const now = content.map((block) => (inWords ? worded(block) : kept(block, known)));
+    const now = content.map((block) => (inWords ? worded(block) : kept(block, there)));
     return now.every((block, at) => block === content[at]) ? message : { ...message, content: now };
   });
   return { ...body, messages: changed };
@@ -45,18 +46,21 @@ function worded(block: Json): Json {
   return { ...block, content: `Found, and among your tools from here on: ${names.join(', ')}.` };
 }
 
-function kept(block: Json, known: ReadonlySet<Json>): Json {
+/** @param there the tools of the request by name: whether they are deferred */
+function kept(block: Json, there: ReadonlyMap<Json, boolean>): Json {
   if (!isFinding(block)) return block;
   const { type, content } = block;
-  const isKnown = (part: Json) => isObject(part) && known.has(part.tool_name ?? null);
+  const nameIn = (part: Json) => (isObject(part) ? (part.tool_name ?? null) : null);
+  const isDeferred = (part: Json) => there.get(nameIn(part)) === true;
   if (type === 'tool_result') {
     const parts = contentBlocks(content);
-    const left = parts.filter((part) => !isReference(part) || isKnown(part));
+    const left = parts.filter((part) => !isReference(part) || isDeferred(part));
     if (left.length === parts.length) return block;
-    return { ...block, content: left.length === 0 ? GONE : [...left] };
+    if (left.length > 0) return { ...block, content: [...left] };
+    return parts.some((part) => there.has(nameIn(part))) ? worded(block) : { ...block, content: GONE };
   }
   const references = isObject(content) && Array.isArray(content.tool_references) ? content.tool_references : [];
-  const left = references.filter(isKnown);
+  const left = references.filter(isDeferred);
   if (!isObject(content) || left.length === references.length) return block;
   return { ...block, content: { ...content, tool_references: left } };
 }

@@ -113,6 +113,13 @@ describe('a search for tools', () => {
     expect(JSON.stringify(claude.requests[0]?.messages)).toContain('"tool_name":"book_flight"');
     const other = await play('scripted', [says('Yes.')], {}, first.result.messages);
     expect(other.names).toEqual([['find_tools', 'say_hello', 'book_flight']]);
+    const whole = await play(
+      CLAUDE,
+      [says('Yes.')],
+      { toolSearch: 'off', tools: [tool('book_flight', 'Books.')] },
+      first.result.messages,
+    );
+    expect(JSON.stringify(whole.requests[0]?.messages)).toContain('among your tools from here on: book_flight');
     const without = await play(CLAUDE, [says('Yes.')], { tools: [TOOLS[0] as never] }, first.result.messages);
     expect(JSON.stringify(without.requests[0]?.messages)).toContain('What was found is not there any more');
   });

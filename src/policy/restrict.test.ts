@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Decision, Effect, Narrowing, Policy, ToolDefinition } from '../contracts/index.ts';
+import { searchTool } from '../tools/index.ts';
 import { compilePolicy } from './compile-policy.ts';
 import { layer, tool, who } from './fixtures.ts';
 import { MODES } from './mode.ts';
@@ -28,6 +29,13 @@ describe('a restriction', () => {
     [['lookup'], null, 'lookup', 'allow'],
   ] as const)('to %j leaves of %s/%s: %s', (patterns, server, name, expected) => {
     expect(effect(patterns, server, name)).toBe(expected);
+  });
+
+  test('leaves the search among the tools that are left, unless it is taken away; a tool of its name is none', () => {
+    const finder = searchTool(() => false);
+    expect(restrict(all, ['mcp__fs']).view(who, finder).effect).toBe('allow');
+    expect(restrict(all, ['mcp__fs'], ['find_tools']).view(who, finder).effect).toBe('deny');
+    expect(effect(['mcp__fs'], null, 'find_tools')).toBe('deny');
   });
 
   test('takes away again what is excepted, and says why either is missing', () => {

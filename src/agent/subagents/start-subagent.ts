@@ -188,7 +188,7 @@ function seenBy(catalog: AgentParts['catalog'], policy: Policy): AgentParts['cat
 
 /** Of the options of the agent that starts it, those that are the host's and not that agent's own. */
 function optionsOf(options: AgentOptions, agent: ReadySubagent, recorder: Recorder): AgentOptions {
-  const { asker, callLimits, input, untrustedContentNotice, modelIdleMs, graceMs, parallel } = options;
+  const { asker, callLimits, input, untrustedContentNotice, modelIdleMs, graceMs, parallel, toolSearch } = options;
   return {
     name: agent.name,
     model: agent.model,
@@ -201,6 +201,7 @@ function optionsOf(options: AgentOptions, agent: ReadySubagent, recorder: Record
     ...(modelIdleMs !== undefined && { modelIdleMs }),
     ...(graceMs !== undefined && { graceMs }),
     ...(parallel !== undefined && { parallel }),
+    ...(toolSearch !== undefined && { toolSearch }),
   };
 }
 
