@@ -5,7 +5,7 @@
  * before the assistant, and never two in a row (Messages API, "Mid-conversation system messages").
  */
 import type { Json, JsonObject } from '../contracts/index.ts';
-import { modelFacts } from '../models/index.ts';
+import { modelFacts, modelTraits } from '../models/index.ts';
 import { contentBlocks, isBlock, isObject } from './blocks.ts';
 
 /** The role of the harness's own messages. */
@@ -13,7 +13,8 @@ export type NoteRole = 'system' | 'user';
 
 /** What is known of a model by its name. One that isn't known gets user messages, which every model takes. */
 export function noteRoleOf(modelId: string): NoteRole {
-  return modelFacts(modelId)?.systemMessages === true ? 'system' : 'user';
+  const isKnown = modelFacts(modelId) !== undefined;
+  return isKnown && modelTraits(modelId)?.systemMessages === true ? 'system' : 'user';
 }
 
 /** Whether the model is next to speak: the last message is the user's, or the harness's behind it. */

@@ -6,6 +6,14 @@ test('input counts what was read from and written to the cache', () => {
   expect(addUsage(NO_USAGE, usage, () => 0.5)).toEqual({ inputTokens: 321, outputTokens: 4, costUsd: 0.5 });
 });
 
+test('summing up counts, which stands in iterations alone', () => {
+  const message = { type: 'message', input_tokens: 7, output_tokens: 2 };
+  const compaction = { type: 'compaction', input_tokens: 100, cache_read_input_tokens: 50, output_tokens: 30 };
+  const usage = { input_tokens: 7, output_tokens: 2, iterations: [compaction, message] };
+  expect(addUsage(NO_USAGE, usage, () => 0)).toEqual({ inputTokens: 157, outputTokens: 32, costUsd: 0 });
+  expect(addUsage(NO_USAGE, { input_tokens: 7, iterations: 'many' }, () => 0).inputTokens).toBe(7);
+});
+
 test('one reply without a price makes the cost of the run unknown', () => {
   const unknown = addUsage(NO_USAGE, { input_tokens: 1 }, () => undefined);
   expect(unknown).toEqual({ inputTokens: 1, outputTokens: 0 });

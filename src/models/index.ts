@@ -13,3 +13,4 @@ export { type OpenAIOptions, openaiModel } from './openai/index.ts';
 export { costOf } from './prices.ts';
 export { resolveModel } from './resolve-model.ts';
 export type { RetryOptions } from './retry.ts';
+export { type ApartUsage, usageApart } from './usage-apart.ts';

@@ -25,6 +25,20 @@ test('a long prompt moves the whole request into the higher tier, where there is
   expect(costOf('claude-haiku-5-5', { ...usage, input_tokens: 60_001 })).toBeCloseTo(0.0300005 + 0.002 + 0.0025, 9);
 });
 
+test('what was summed up is paid for beside the reply, and an advisor at its own price', () => {
+  const message = { type: 'message', input_tokens: million, output_tokens: 0 };
+  const compaction = { type: 'compaction', input_tokens: million, output_tokens: million };
+  const usage = { input_tokens: million, iterations: [message, compaction] };
+  expect(costOf('claude-opus-5-5', usage)).toBeCloseTo(4 + 4 + 20, 9);
+  const advised = {
+    input_tokens: million,
+    iterations: [{ ...compaction, type: 'advisor_message', model: 'claude-opus-5' }],
+  };
+  expect(costOf('claude-haiku-4-5', advised)).toBeCloseTo(1 + 5 + 25, 9);
+  const unknown = { iterations: [{ ...compaction, type: 'advisor_message', model: 'claude-opus-9' }] };
+  expect(costOf('claude-haiku-4-5', unknown)).toBeUndefined();
+});
+
 test('web searches are counted', () => {
   expect(costOf('claude-opus-5', { server_tool_use: { web_search_requests: 3 } })).toBeCloseTo(0.03, 9);
 });

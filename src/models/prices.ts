@@ -1,12 +1,13 @@
 import type { Json } from '../contracts/index.ts';
 import { isObject, numberOf } from './json-shape.ts';
 import { modelFacts } from './model-facts.ts';
+import { usageApart } from './usage-apart.ts';
 
 const MILLION = 1_000_000;
 const USD_PER_WEB_SEARCH = 0.01;
 
 /**
- * What one reply cost at list price.
+ * What one reply cost at list price, with what was summed up or asked of an advisor for it.
  *
  * @param modelId the model that answered (`message.model` where a proxy or a fallback may have chosen)
  * @param usage the reply's `usage` in the Messages API's shape
@@ -33,5 +34,12 @@ export function costOf(modelId: string, usage: Json): number | undefined {
     read * price.cacheRead +
     (written - written1h) * price.cacheWrite5m +
     written1h * price.cacheWrite1h;
-  return tokens / MILLION + searches * USD_PER_WEB_SEARCH;
+  let total = tokens / MILLION + searches * USD_PER_WEB_SEARCH;
+  for (const { model = modelId, usage: apart } of usageApart(usage)) {
+    const { iterations: _, ...own } = apart;
+    const cost = costOf(model, own);
+    if (cost === undefined) return undefined;
+    total += cost;
+  }
+  return total;
 }

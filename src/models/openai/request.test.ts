@@ -151,3 +151,8 @@ test('a tool that only the other provider can run is refused by name', () => {
   expect(isBridleError(thrown) && thrown.code).toBe('model_tool_unsupported');
   expect(String(thrown)).toContain('web_search_20260318');
 });
+
+test('a toolset is refused as what it is: run here, and known to Claude models alone', () => {
+  const tools = [{ type: 'computer_toolset_20260801' }];
+  expect(() => chat({ messages: [], tools })).toThrow(/computer_toolset_20260801 is run here, but only Claude models/);
+});

@@ -34,14 +34,18 @@ export function toChatRequest(request: JsonObject, options: { readonly tokensFie
   };
 }
 
+/** Tools that Anthropic defines, and the client runs. */
+const RUN_HERE = /^(?:(?:computer|browser)_toolset|computer|bash|text_editor|memory)_\d{8}$/;
+
 function toFunction(tool: Json): JsonObject {
   if (!isObject(tool) || !isObject(tool.input_schema)) {
     const kind = isObject(tool) ? stringOf(tool.type) || stringOf(tool.name) : 'nameless';
-    throw new BridleError(
-      'model_tool_unsupported',
-      `The tool ${kind} is run by Anthropic's servers, and this model is served by someone else.`,
-      { hint: 'Take the tool out for this model, or use a Claude model.' },
-    );
+    const what = RUN_HERE.test(kind)
+      ? `The tool ${kind} is run here, but only Claude models know it: its schema is theirs`
+      : `The tool ${kind} is run by Anthropic's servers, and this model is served by someone else`;
+    throw new BridleError('model_tool_unsupported', `${what}.`, {
+      hint: 'Take the tool out for this model, or use a Claude model.',
+    });
   }
   const examples = arrayOf(tool.input_examples).map((example) => `Example input: ${JSON.stringify(example)}`);
   const description = [stringOf(tool.description), ...examples].filter((line) => line !== '').join('\n');

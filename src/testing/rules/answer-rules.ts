@@ -87,6 +87,8 @@ export const ANSWER_RULES: readonly Rule[] = [
     ),
     keeps: saidWith([tool()], HI, assistant([call('toolu_1')]), user([result('toolu_1')])),
   },
+  // Messages of the user in a row are one turn to the API, but what was published of answers says that results have to stand
+  // in the very next message all the same: the rule takes the strict side, since what it takes is taken by both.
   {
     id: 'every-call-answered',
     refuses: 'in which the message after a call does not answer it',

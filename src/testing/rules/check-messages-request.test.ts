@@ -260,6 +260,12 @@ const BROKEN: readonly (readonly [rule: string, why: string, request: JsonObject
     messages(user('a'), assistant([call('a')]), { role: 'system', content: 'Note' }, user([result('a')])),
     'ids were found without',
   ],
+  [
+    'every-call-answered',
+    'results in two messages',
+    messages(user('a'), assistant([call('a'), call('b')]), user([result('a')]), user([result('b')])),
+    'immediately after: b',
+  ],
   ['every-result-asked-for', 'never asked', messages(user([result('a')])), 'unexpected `tool_use_id`'],
   [
     'every-result-asked-for',
