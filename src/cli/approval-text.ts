@@ -4,10 +4,16 @@ import type { AlwaysRecord, ApprovalDecision, ApprovalRecord } from '../policy/i
 
 /** One approval on a line. */
 export function approvalLine(approval: ApprovalRecord): string {
-  const { id, state, requestedAt, binding } = approval;
-  const args = JSON.stringify(approval.args);
-  const shown = args.length > 80 ? `${args.slice(0, 80)}…` : args;
-  return `${id}  ${state.padEnd(8)}  ${time(requestedAt)}  ${whose(approval)}: ${inline(`${toolName(binding)} ${shown}`)}`;
+  const { id, state, requestedAt, binding, decisions } = approval;
+  const last = decisions.at(-1);
+  const other = last?.answer === 'approve' && last.args !== undefined ? `, with ${briefly(last.args)} instead` : '';
+  const what = inline(`${toolName(binding)} ${briefly(approval.args)}${other}`);
+  return `${id}  ${state.padEnd(8)}  ${time(requestedAt)}  ${whose(approval)}: ${what}`;
+}
+
+function briefly(args: Json): string {
+  const text = JSON.stringify(args);
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 }
 
 /** One standing approval on a line. */
