@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createAgent } from '../agent/index.ts';
+import { type AgentOptions, createAgent } from '../agent/index.ts';
 import type { Asker, Connection, Json, JsonObject, Model } from '../contracts/index.ts';
 import { McpError, mcpSource } from '../mcp/client/index.ts';
 import { type ScriptedTurn, scriptedModel } from '../testing/index.ts';
@@ -71,15 +71,17 @@ interface Parts {
   readonly asker: Asker;
   readonly conversation?: string;
   readonly system?: string;
+  readonly siblings?: AgentOptions['siblings'];
 }
 
-async function runWith({ model, connection, asker, conversation, system }: Parts) {
+async function runWith({ model, connection, asker, conversation, system, siblings }: Parts) {
   const agent = await createAgent({
     model,
     sources: [mcpSource(connection)],
     asker,
     permissions: { allow: ['mcp__shop__look'] },
     ...(system !== undefined && { system }),
+    ...(siblings !== undefined && { siblings, callLimits: { retries: 0 } }),
   });
   const result = await agent.run('Refund what is due.', conversation === undefined ? {} : { conversation }).result;
   await agent.close();
@@ -206,6 +208,54 @@ describe('a cassette', () => {
     const error: unknown = await played.request('prompts/get', { name: 'x' }, ctx).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(McpError);
     expect(error).toMatchObject({ code: 'mcp_error_answer', executed: 'not_executed', rpc });
+  });
+
+  test('plays a person who broke off, and calls that were given up before they were answered', async () => {
+    const three: ScriptedTurn[] = [
+      {
+        calls: [
+          { name: 'mcp__shop__look', input: { id: 'gone' } },
+          { name: 'mcp__shop__look', input: { id: 'never' } },
+        ],
+      },
+      { calls: [{ name: 'mcp__shop__refund', input: { id: 'b' } }] },
+      'Done.',
+    ];
+    const asker: Asker = {
+      ask: async () => {
+        throw new Error('The terminal is gone.');
+      },
+    };
+    const server = shop(() => new McpError('mcp_failed', 'Gone.', { executed: 'not_executed' }));
+    const { request } = server;
+    // The first call fails, and the rule for its sibling gives that one up.
+    server.request = async (method, params, ctx) => {
+      if (!JSON.stringify(params ?? null).includes('never')) return request(method, params, ctx);
+      return new Promise((_, reject) => {
+        ctx.signal.addEventListener('abort', () => reject(ctx.signal.reason), { once: true });
+      });
+    };
+    const tape = await recordCassette(file, { model: 'scripted', conversation: 'c1' });
+    const first = await runWith({
+      model: tape.model(scriptedModel(three)),
+      connection: tape.connection(server),
+      asker: tape.asker(asker),
+      conversation: 'c1',
+      siblings: 'cancel',
+    });
+    await tape.close();
+    const played = await playCassette(file);
+    const again = await runWith({
+      model: played.model(),
+      connection: played.connection('shop'),
+      asker: played.asker(),
+      conversation: 'c1',
+      siblings: 'cancel',
+    });
+    expect(first).toMatchObject({ end: 'answered', text: 'Done.' });
+    expect(again).toMatchObject({ end: 'answered', text: 'Done.', turns: 3 });
+    expect(again.messages).toEqual(first.messages);
+    expect(played.left()).toBe(0);
   });
 
   test('a torn last line is left out; another kind of file, or another version, is told', async () => {

@@ -28,7 +28,10 @@ export interface RecordedError {
   readonly rpc?: { readonly code: number; readonly message: string; readonly data?: string };
 }
 
-/** One exchange; `n` is its place in the order in which they began, from 1. */
+/**
+ * One exchange; `n` is its place in the order in which they began, from 1. One of a server or a person that has neither an
+ * answer nor an error was given up before there was one: its call ran out of time, say, or another call stopped it.
+ */
 export type CassetteEntry = { readonly v: 1; readonly n: number } & (
   | {
       readonly type: 'messages';
@@ -53,7 +56,13 @@ export type CassetteEntry = { readonly v: 1; readonly n: number } & (
       readonly result?: string;
       readonly error?: RecordedError;
     }
-  | { readonly type: 'asked'; readonly tool: string; readonly args: Json; readonly reply: JsonObject }
+  | {
+      readonly type: 'asked';
+      readonly tool: string;
+      readonly args: Json;
+      readonly reply?: JsonObject;
+      readonly error?: RecordedError;
+    }
   | { readonly type: 'input'; readonly content: Json }
 );
 

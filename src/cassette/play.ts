@@ -69,6 +69,9 @@ export async function playCassette(file: string, options: PlayOptions = {}): Pro
   };
   const ofType = <T extends CassetteEntry['type']>(type: T) =>
     entries.filter((entry): entry is Of<T> => entry.type === type);
+  const lastReply = ofType('messages').at(-1)?.n ?? 0;
+  /** Where nothing came of it any more, the recorded run was stopped: to wait as it did would never end. */
+  const wentOn = (entry: Of<'asked'> | Of<'mcp'>) => !isGivenUp(entry) || entry.n < lastReply;
   const servers = new Map(ofType('server').map((entry) => [entry.server.key, entry]));
   let diverged: BridleError | undefined;
   const diverge = (what: string, found: string): BridleError => {
@@ -79,9 +82,9 @@ export async function playCassette(file: string, options: PlayOptions = {}): Pro
     return error;
   };
   const messages = matcher(ofType('messages'), ({ request }) => request, then, now);
-  const asked = matcher(ofType('asked'), ({ tool, args }) => ({ tool, args }), then, now);
+  const asked = matcher(ofType('asked').filter(wentOn), ({ tool, args }) => ({ tool, args }), then, now);
   const requests = matcher(
-    ofType('mcp'),
+    ofType('mcp').filter(wentOn),
     ({ server, method, params }) => ({ server, method, params }),
     then,
     now,
@@ -113,12 +116,13 @@ export async function playCassette(file: string, options: PlayOptions = {}): Pro
         era: (recorded?.era ?? null) as unknown as ConnectionEra | null,
         about: recorded?.about ?? null,
         limits: recorded?.limits ?? {},
-        async request(method, params) {
+        async request(method, params, ctx) {
           const taken = requests.take({ server: key, method, params });
           if ('problem' in taken) {
             const { message } = diverge(`${method} to the server ${printable(JSON.stringify(key))}`, taken.problem);
             throw new McpError('cassette_diverged', message, { executed: 'not_executed' });
           }
+          if (isGivenUp(taken.entry)) return givenUp(ctx.signal);
           const { result, error } = taken.entry;
           if (result !== undefined) return rawJson(result);
           throw failure(error);
@@ -131,12 +135,32 @@ export async function playCassette(file: string, options: PlayOptions = {}): Pro
     asker: () => ({
       async ask(question): Promise<AskReply> {
         const taken = asked.take({ tool: question.tool.ref.name, args: question.args });
-        if ('entry' in taken) return taken.entry.reply as unknown as AskReply;
+        if ('entry' in taken) {
+          if (isGivenUp(taken.entry)) return givenUp(question.signal);
+          const { reply, error } = taken.entry;
+          if (error !== undefined) throw new BridleError(error.code, error.message);
+          return reply as unknown as AskReply;
+        }
         const { message } = diverge(`A question about ${printable(question.tool.ref.name)}`, taken.problem);
         return { answer: 'deny', by: 'cassette', reason: message };
       },
     }),
   };
+}
+
+function isGivenUp(entry: Of<'asked'> | Of<'mcp'>): boolean {
+  const isAnswered = entry.type === 'mcp' ? entry.result !== undefined : entry.reply !== undefined;
+  return !isAnswered && entry.error === undefined;
+}
+
+/** Nobody answers, until whoever waits gives up as they did then. */
+async function givenUp(signal: AbortSignal): Promise<never> {
+  if (!signal.aborted) {
+    await new Promise<void>((resolve) => {
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+  }
+  throw signal.reason;
 }
 
 type Taken<T> = { readonly entry: T } | { readonly problem: string; readonly nth: number };

@@ -101,7 +101,7 @@ export async function recordCassette(file: string, options: RecordOptions): Prom
           return result;
         } catch (error) {
           tellServer(inner);
-          if (!ctx.signal.aborted) add(n, { ...entry, error: errorOf(error) });
+          add(n, ctx.signal.aborted ? entry : { ...entry, error: errorOf(error) });
           throw error;
         }
       };
@@ -116,9 +116,15 @@ export async function recordCassette(file: string, options: RecordOptions): Prom
     asker: (inner) => ({
       async ask(question) {
         const n = next();
-        const reply = await inner.ask(question);
-        add(n, { type: 'asked', tool: question.tool.ref.name, args: question.args, reply: replyOf(reply) });
-        return reply;
+        const entry = { type: 'asked', tool: question.tool.ref.name, args: question.args } as const;
+        try {
+          const reply = await inner.ask(question);
+          add(n, { ...entry, reply: replyOf(reply) });
+          return reply;
+        } catch (error) {
+          add(n, question.signal.aborted ? entry : { ...entry, error: errorOf(error) });
+          throw error;
+        }
       },
     }),
     lost: () => lost,
