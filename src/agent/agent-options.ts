@@ -15,7 +15,7 @@ import type {
 } from '../contracts/index.ts';
 import type { DispatcherOptions } from '../dispatch/index.ts';
 import type { Hook, HookSet, Mode, Permissions } from '../policy/index.ts';
-import type { functionSource } from '../tools/index.ts';
+import type { functionSource, StrictChoice, StrictMode } from '../tools/index.ts';
 import type { AnswerTools } from './answer-tools.ts';
 import type { Container } from './container.ts';
 import type { ContextOptions } from './context.ts';
@@ -146,6 +146,11 @@ export interface AgentOptions {
    * those that are marked `deferLoading`, which the agent offers a tool to search for.
    */
   readonly toolSearch?: ToolSearch;
+  /**
+   * Which tools are strict, within what the Messages API takes in one request: `asked`, those whose authors ask for it;
+   * `auto`, as many as there is room for; `off`, none. Default `asked`. A run's notices tell what was left out, and why.
+   */
+  readonly strict?: StrictMode;
   /** How many calls a reply had better have: words in the system prompt, or `off`. Default: nothing is said. */
   readonly parallelWish?: ParallelWish;
   /** Offers the model a tool `ask_user`, so that a question ends a run as `asked`. Default false. */
@@ -225,6 +230,8 @@ export interface Agent {
   endSession(conversation: string, reason: 'clear' | 'resume' | 'prompt_input_exit' | 'other'): Promise<void>;
   /** The tools that this agent may see. */
   tools(): readonly ToolDefinition[];
+  /** Which of them a run would begin with as strict ones, by what steps, and why the others aren't. */
+  strictTools(): readonly StrictChoice[];
   /** What is odd about how the agent was set up, such as one of its `subagents` that has no tools, or one of its `providerTools` that was left out. */
   warnings(): readonly Reason[];
   /** Aborts the runs under way and waits for them. Sources and models stay open: they are the caller's. */

@@ -33,7 +33,7 @@ import { subagentsOf } from './subagents/subagents.ts';
  *
  * @throws BridleError `model_unknown` and the other codes of `resolveModel`; `permissions_invalid`, `limits_invalid`,
  *   `tool_name_taken`, `tool_choice_unknown`, `tool_choice_invalid`, `tool_choice_never_ends`, `siblings_invalid`,
- *   `cost_unknown`, `context_invalid`, `subagent_invalid`, `provider_tool_invalid`
+ *   `strict_invalid`, `cost_unknown`, `context_invalid`, `subagent_invalid`, `provider_tool_invalid`
  */
 export async function createAgent(options: AgentOptions): Promise<Agent> {
   const model = typeof options.model === 'string' ? await resolveModel(options.model) : options.model;
@@ -137,6 +137,7 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
     },
     conversation: (start = {}) => conversationOf(run, start.id ?? randomUUID(), start.messages ?? []),
     tools: () => catalog.list(who),
+    strictTools: () => starter.strict(),
     warnings: () => [...provided.warnings, ...subagentWarnings(agents, catalog.list(who))],
     endSession: (conversation, reason) => hooks.end(conversation, reason),
     async close() {

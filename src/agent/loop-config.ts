@@ -1,4 +1,4 @@
-import type { Model } from '../contracts/index.ts';
+import type { Model, Reason } from '../contracts/index.ts';
 import { costOf, modelFacts, modelTraits } from '../models/index.ts';
 import type { AgentOptions, RunOptions } from './agent-options.ts';
 import { ASK_USER } from './ask-user.ts';
@@ -20,6 +20,7 @@ export function loopConfig(
   model: Model,
   tools: readonly LoopTool[],
   search?: LoopSearch,
+  strictNotices: readonly Reason[] = [],
 ): LoopConfig {
   const noteRole = options.noteRole ?? noteRoleOf(model.id);
   const notice = options.untrustedContentNotice ?? UNTRUSTED_CONTENT_NOTICE;
@@ -39,6 +40,7 @@ export function loopConfig(
     noParallel: options.parallelWish === 'off',
     turns: limits.turns,
   });
+  const notices = [...choice.notices, ...strictNotices];
   return {
     tools,
     limits,
@@ -56,7 +58,7 @@ export function loopConfig(
     ...(output !== undefined && { output: { format: outputFormatOf(output) } }),
     ...(options.answer !== undefined && { answer: { ...options.answer } }),
     ...(choice.plan !== undefined && { choice: choice.plan }),
-    ...(choice.notices.length > 0 && { notices: choice.notices }),
+    ...(notices.length > 0 && { notices }),
     ...(search !== undefined && { search }),
     ...(options.askUser === true && { askTool: ASK_USER }),
   };

@@ -1,18 +1,18 @@
 import type { Source, ToolDefinition } from '../contracts/index.ts';
 import { type createResultStore, resultReader } from '../dispatch/index.ts';
-import { toApiTool } from '../tools/index.ts';
+import { apiToolEntry, type Strictness } from '../tools/index.ts';
 import type { LoopTool } from './state.ts';
 
-/** A definition's entry is made once: the same text in every request keeps the model's cache. */
-export function cachedLoopTool(): (tool: ToolDefinition) => LoopTool {
-  const made = new WeakMap<ToolDefinition, LoopTool>();
-  return (tool) => {
-    const known = made.get(tool);
+/** A definition's entry is made once: the same text in every request keeps the model's cache. Default loose. */
+export function cachedLoopTool(): (tool: ToolDefinition, strictness?: Strictness) => LoopTool {
+  const made = new WeakMap<ToolDefinition, Map<Strictness, LoopTool>>();
+  return (tool, strictness = 'loose') => {
+    const known = made.get(tool)?.get(strictness);
     if (known !== undefined) return known;
     const { sideBySide, toolset, deferLoading } = tool.hints ?? {};
     const fresh: LoopTool = {
       name: tool.ref.name,
-      entry: toolset?.entry ?? toApiTool(tool),
+      entry: toolset?.entry ?? apiToolEntry(tool, strictness),
       effect: tool.effect,
       ...(sideBySide !== undefined && { sideBySide }),
       ...(deferLoading === true && toolset === undefined && { deferred: true }),
@@ -20,7 +20,7 @@ export function cachedLoopTool(): (tool: ToolDefinition) => LoopTool {
         toolset: { name: toolset.name, member: toolset.member, members: [...toolset.members] },
       }),
     };
-    made.set(tool, fresh);
+    made.set(tool, (made.get(tool) ?? new Map<Strictness, LoopTool>()).set(strictness, fresh));
     return fresh;
   };
 }

@@ -1,13 +1,14 @@
 import { recordList } from '../catalog/index.ts';
-import type { Found, Recorder, ToolDefinition } from '../contracts/index.ts';
+import type { Found, Json, Reason, Recorder, ToolDefinition } from '../contracts/index.ts';
 import type { createResultStore } from '../dispatch/index.ts';
-import { searchTool } from '../tools/index.ts';
+import { type StrictChoice, searchTool } from '../tools/index.ts';
 import { checkNames } from './agent-checks.ts';
 import { ASK_USER, askUserTool } from './ask-user.ts';
 import type { LoopSearch } from './found-tools.ts';
 import { cachedLoopTool } from './loop-tools.ts';
 import type { AgentParts } from './start-of-run.ts';
 import type { LoopTool } from './state.ts';
+import { strictTools } from './strict-tools.ts';
 import { planSearch, searchSettings, searchSource } from './tool-search.ts';
 
 /** Which tools an agent's runs have, and in which order. */
@@ -21,6 +22,8 @@ export interface AgentTools {
   readonly results: ReturnType<typeof createResultStore>;
   /** Changes with the tools that a conversation has. */
   versionIn(conversation: string): string;
+  /** Which of them a run would begin with as strict ones. */
+  strict(): readonly StrictChoice[];
 }
 
 interface RunOfTools {
@@ -29,6 +32,8 @@ interface RunOfTools {
   readonly named: readonly string[];
   /** Whether a search was on in this conversation before. */
   readonly searched: boolean;
+  /** What its answer is held to, if anything: `output_config.format`. */
+  readonly format: Json | undefined;
 }
 
 /** The same of one run. */
@@ -36,12 +41,14 @@ export interface RunTools {
   /** In the order in which a request has them. What comes during the run joins at its end. */
   list(): LoopTool[];
   readonly search?: LoopSearch;
+  /** Of tools that were to be strict and aren't. */
+  readonly notices: readonly Reason[];
   /** @param recorder is told that somebody searches */
   find(name: string, recorder: Recorder): Found | undefined;
 }
 
 /**
- * @throws BridleError `tool_name_taken`, `tool_search_invalid`
+ * @throws BridleError `tool_name_taken`, `tool_search_invalid`, `strict_invalid`
  */
 export function agentTools(parts: Omit<AgentParts, 'isClosed'>): AgentTools {
   const { options, model, who, policy, catalog, reader, results } = parts;
@@ -54,6 +61,7 @@ export function agentTools(parts: Omit<AgentParts, 'isClosed'>): AgentTools {
   const searchName = searcher.ref.name;
   const isOurs = (name: string) => name === searchName || reserved.includes(name);
   const loopTool = cachedLoopTool();
+  const strict = strictTools(options.strict);
   // One that comes later under a name of ours is left out: nobody is there any more to be told.
   const defined = () => catalog.list(who).filter(({ ref }) => !isOurs(ref.name));
   const asked = () => (options.askUser === true ? [askUserTool()] : []);
@@ -67,13 +75,18 @@ export function agentTools(parts: Omit<AgentParts, 'isClosed'>): AgentTools {
       : catalog.find(name);
   };
   return {
-    listed: () => [...provided(), ...defined().map(loopTool), ...asked()],
+    listed: () => [...provided(), ...defined().map((tool) => loopTool(tool)), ...asked()],
     find,
-    forRun({ conversation, named, searched }) {
+    forRun({ conversation, named, searched, format }) {
       const bySomebodyElse = provided().some(({ name }) => name.startsWith('tool_search_tool_'));
       const mode = bySomebodyElse ? 'off' : settings.mode;
       const isSeen = policy.view(who, searcher).effect !== 'deny';
-      const now = defined().map((tool) => ({ tool, loop: loopTool(tool) }));
+      const chosen = strict.forRun(defined(), format);
+      const loops = (tools: readonly ToolDefinition[]) => {
+        const strictness = chosen.of(tools);
+        return tools.map((tool) => ({ tool, loop: loopTool(tool, strictness(tool)) }));
+      };
+      const now = loops(defined());
       const plan = planSearch({ ...settings, mode }, now, isSeen ? { name: searchName } : undefined, {
         never: new Set(named),
         goesOn: searched,
@@ -87,10 +100,11 @@ export function agentTools(parts: Omit<AgentParts, 'isClosed'>): AgentTools {
         });
       return {
         ...(plan.search && { search: plan.search }),
+        notices: chosen.notices,
         list: () => [
           ...provided(),
           ...(plan.search ? [loopTool(searcher)] : []),
-          ...defined().map((tool, at) => plan.fitted(loopTool(tool), tool, at)),
+          ...loops(defined()).map(({ tool, loop }, at) => plan.fitted(loop, tool, at)),
           ...asked(),
           ...inThis(conversation),
         ],
@@ -104,6 +118,7 @@ export function agentTools(parts: Omit<AgentParts, 'isClosed'>): AgentTools {
       },
       read: (owner, handle) => results.read(owner, handle),
     },
+    strict: () => strict.choices(defined()),
     versionIn: (conversation) => `${catalog.version} ${cutIn.has(conversation)}`,
   };
 }

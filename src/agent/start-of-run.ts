@@ -12,11 +12,12 @@ import type {
 } from '../contracts/index.ts';
 import { allRecorders, createDispatcher, type createResultStore } from '../dispatch/index.ts';
 import { providerUses } from '../policy/index.ts';
-import { BridleError, isBridleError } from '../tools/index.ts';
+import { BridleError, isBridleError, type StrictChoice } from '../tools/index.ts';
 import { checkInput, checkLimits } from './agent-checks.ts';
 import type { AgentHooks } from './agent-hooks.ts';
 import type { AgentOptions, RunJournal, RunOptions } from './agent-options.ts';
 import { askerOf } from './agent-policy.ts';
+import { isObject } from './blocks.ts';
 import { callRecords } from './call-records.ts';
 import { checkToolChoice, namedIn } from './choice-plan.ts';
 import type { RunEvent, RunResult } from './events.ts';
@@ -37,7 +38,7 @@ import { agentTools, type RunTools } from './run-tools.ts';
 import type { RunGoesOn } from './shell.ts';
 import { siblingRules } from './siblings.ts';
 import { initialState, type LoopState } from './state.ts';
-import { checkCitations, outputCheck } from './structured-output.ts';
+import { checkCitations, outputCheck, outputFormatOf } from './structured-output.ts';
 import { SharedBudget } from './subagents/shared-budget.ts';
 import type { Subagents } from './subagents/subagents.ts';
 
@@ -70,6 +71,8 @@ export interface RunStarter {
    * @throws BridleError `agent_closed`, `run_other_model`, `messages_invalid`, `journal_damaged`, `limits_invalid`
    */
   resume(segment: RunSegment, journal: RunJournal, options: ResumeOptions, conversation: string): Promise<Run>;
+  /** What was chosen for the tools that a run would begin with. */
+  strict(): readonly StrictChoice[];
 }
 
 /** What differs between a run that begins and one that goes on. */
@@ -94,7 +97,7 @@ const SETTLE_MS = 5_000;
  * What starts an agent's runs. Checks the agent's own options first.
  *
  * @throws BridleError `tool_name_taken`, `tool_choice_unknown`, `tool_choice_invalid`, `tool_choice_never_ends`,
- *   `siblings_invalid`, `tool_search_invalid`
+ *   `siblings_invalid`, `tool_search_invalid`, `strict_invalid`
  */
 export function runStarter(parts: AgentParts): RunStarter {
   const { options, model, who, policy, catalog, hooks, reader, idempotency } = parts;
@@ -227,6 +230,7 @@ export function runStarter(parts: AgentParts): RunStarter {
   };
 
   return {
+    strict: tools.strict,
     begin(input, runOptions, conversation, hookNotes = []) {
       const before = runOptions.messages ?? [];
       try {
@@ -239,15 +243,17 @@ export function runStarter(parts: AgentParts): RunStarter {
         }
         checkInput(input, before);
         checkLimits({ ...options.limits, ...runOptions.limits }, model);
-        if ((runOptions.output ?? options.output) !== undefined) checkCitations(input, before);
+        const output = runOptions.output ?? options.output;
+        if (output !== undefined) checkCitations(input, before);
         const choice = runOptions.toolChoice ?? options.toolChoice;
         const runTools = tools.forRun({
           conversation,
           named: [...namedIn(choice), ...(options.answer?.tools ?? [])],
           searched: referencedIn(before).size > 0,
+          format: output && outputFormatOf(output),
         });
         const own = runTools.list();
-        const config = loopConfig(options, runOptions, model, own, runTools.search);
+        const config = loopConfig(options, runOptions, model, own, runTools.search, runTools.notices);
         checkToolChoice(choice, own, config.limits.turns);
         const trace = runOptions.trace ?? options.trace;
         return launch({
@@ -278,8 +284,9 @@ export function runStarter(parts: AgentParts): RunStarter {
         conversation,
         named: [...namedIn(options.toolChoice), ...(options.answer?.tools ?? [])],
         searched: wasSearched(segment) || referencedIn(before).size > 0,
+        format: formatIn(segment) ?? (options.output && outputFormatOf(options.output)),
       });
-      const live = loopConfig(options, {}, model, runTools.list(), runTools.search);
+      const live = loopConfig(options, {}, model, runTools.list(), runTools.search, runTools.notices);
       const run = openRun(segment, before, live);
       const signal = resumeOptions.signal ?? NEVER;
       const hooked = await hooks.submit(conversation, [], true, signal);
@@ -321,6 +328,12 @@ export function runStarter(parts: AgentParts): RunStarter {
 
 const NEVER = new AbortController().signal;
 const MAKE_ANOTHER = 'Make another one with createAgent.';
+
+/** What the answer of a run that broke off is held to. */
+function formatIn({ begun }: RunSegment): Json | undefined {
+  const config = begun?.config;
+  return isObject(config) && isObject(config.output) ? config.output.format : undefined;
+}
 
 /** What is known of the conversation as the run begins. */
 function bookOf(book: OriginBook, system: string | undefined, before: readonly Json[], input: Json): OriginBook {

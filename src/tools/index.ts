@@ -67,5 +67,13 @@ export { ownInputSchema, ownOutputSchema } from './schema-own.ts';
 export type { SchemaStep } from './schema-step.ts';
 export { standardIssues } from './standard-issues.ts';
 export { isStandardSchema, type StandardSchemaLike } from './standard-schema.ts';
+export { STRICT_LIMITS, type StrictNeeds, strictNeeds } from './strict-needs.ts';
+export {
+  planStrict,
+  type StrictChoice,
+  type StrictMode,
+  type StrictPlan,
+  strictNotices,
+} from './strict-plan.ts';
 export { type ToolsetMember, type ToolsetOptions, toolsetSource } from './toolset.ts';
 export { WIRE_NAME_LIMIT, wireName, wireServerPart } from './wire-name.ts';
