@@ -18,6 +18,7 @@ import { createAgent } from './agent/index.js';
 import { createTrace } from './dispatch/index.js';
 import { defineTool } from './tools/index.js';
 import { CONVERSATION, resumeWorld } from './resume-world.js';
+import { statedCounts } from './helpers/stated-counts.ts';
 const [dir, run, line, mode] = process.argv.slice(2);
 const options = { dir, run, agent: 'main', model: 'resumable', task: 'Do it all.' };
 const trace = await createTrace(options);
@@ -141,6 +142,7 @@ test(
     await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, work));
     expect(killed).toBe(count);
     console.info(`${killed} kill points`);
+    expect(statedCounts()).toContain(`${killed} kill points`);
   },
   TIMEOUT_MS,
 );

@@ -15,9 +15,11 @@ import {
   resumeWorld,
   WRITES,
 } from './helpers/resume-world.ts';
+import { statedCounts } from './helpers/stated-counts.ts';
 
 const library = { createAgent, defineTool };
 const RUNS = Number(process.env.BRIDLE_PROPERTY_RUNS ?? 60);
+const SEED = Number(process.env.BRIDLE_PROPERTY_SEED ?? Date.now() % 2 ** 31);
 const TIMEOUT_MS = 600_000;
 
 /** What happened so far, over all processes that a run had. */
@@ -110,7 +112,9 @@ test(
       }
     }
     expect(points).toBeGreaterThan(80);
-    console.info(`${points} points at which the run was broken off`);
+    const said = `${points} points at which the run was broken off`;
+    console.info(said);
+    expect(statedCounts()).toContain(said);
   },
   TIMEOUT_MS,
 );
@@ -136,8 +140,9 @@ test(
           (await replay(memoryJournal(traceLine, readTraceLine, history.lines).journal.events())).conversation,
         ).toBe(CONVERSATION);
       }),
-      { numRuns: RUNS },
+      { numRuns: RUNS, seed: SEED },
     );
+    console.info(`${RUNS} runs that broke off again and again (seed ${SEED})`);
   },
   TIMEOUT_MS,
 );

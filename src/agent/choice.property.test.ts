@@ -8,6 +8,7 @@ import { initialState, type LoopTool } from './state.ts';
 import { step } from './step.ts';
 
 const RUNS = Number(process.env.BRIDLE_PROPERTY_RUNS ?? 2_000);
+const SEED = Number(process.env.BRIDLE_PROPERTY_SEED ?? Date.now() % 2 ** 31);
 
 const inCode: LoopTool = {
   ...loopTool('in_code'),
@@ -131,8 +132,9 @@ test('no plan of choices makes a request that its model refuses', { timeout: 600
         }
       },
     ),
-    { numRuns: RUNS },
+    { numRuns: RUNS, seed: SEED },
   );
+  console.log(`${RUNS} plans of choices (seed ${SEED}): ${forced} forced requests, ${inWords} in words`);
   // A generator that never forces shows nothing.
   expect(forced).toBeGreaterThan(RUNS / 25);
   expect(inWords).toBeGreaterThan(RUNS / 25);
