@@ -10,6 +10,7 @@ import { checkMessagesRequest } from '../src/testing/index.ts';
 import { defineTool } from '../src/tools/index.ts';
 import { compiled } from './helpers/compiled.ts';
 import { ANSWER, type BreakPoint, resultsIn, resumeWorld, WRITES } from './helpers/resume-world.ts';
+import { statedCounts } from './helpers/stated-counts.ts';
 
 /** Runs until the journal has so many lines on disk, and then kills itself: no exit handler runs, nothing is flushed. */
 const PROGRAM = `
@@ -18,7 +19,6 @@ import { createAgent } from './agent/index.js';
 import { createTrace } from './dispatch/index.js';
 import { defineTool } from './tools/index.js';
 import { CONVERSATION, resumeWorld } from './resume-world.js';
-import { statedCounts } from './helpers/stated-counts.ts';
 const [dir, run, line, mode] = process.argv.slice(2);
 const options = { dir, run, agent: 'main', model: 'resumable', task: 'Do it all.' };
 const trace = await createTrace(options);
