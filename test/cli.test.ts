@@ -322,6 +322,15 @@ describe('bridle tools list and explain', () => {
     expect(listing.tools[0]?.inputSchema).toMatchObject({ type: 'object', required: ['order_id'] });
   });
 
+  test('--strict says which tools the API can hold a model to, and explain by which steps', async () => {
+    const { stdout } = await bridle(['tools', 'list', '--trust-project', '--strict'], at(shop));
+    expect(stdout).toContain('With strict "auto" 3 of 3 tools are strict (a request takes 20)');
+    const explained = await bridle(['explain', 'mcp__shop__get_order', '--trust-project'], at(shop));
+    expect(explained.stdout).toContain('strict: It is strict with "auto": ');
+    const { stdout: json } = await bridle(['explain', 'mcp__shop__get_order', '--trust-project', '--json'], at(shop));
+    expect(JSON.parse(json).strict).toMatchObject({ strictness: 'strict', needs: { unions: 0 } });
+  });
+
   test('explain names the rule with its file and line', async () => {
     const { stdout } = await bridle(['explain', 'mcp__shop__refund_transaction', '--trust-project'], at(shop));
     expect(stdout).toContain('mcp__shop__refund_transaction');

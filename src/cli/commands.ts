@@ -185,7 +185,12 @@ export const COMMANDS: readonly CommandSpec[] = [
     name: 'tools',
     summary: 'list the tools an agent would have here, and those set aside, with the reasons',
     usage: 'list',
-    options: { ...PROJECT_OPTIONS, agent: { type: 'string', value: 'NAME', help: 'as this agent' }, json: JSON_OPTION },
+    options: {
+      ...PROJECT_OPTIONS,
+      agent: { type: 'string', value: 'NAME', help: 'as this agent' },
+      strict: { type: 'boolean', help: 'say which of them the API can hold a model to, and why not the others' },
+      json: JSON_OPTION,
+    },
     examples: [
       ['bridle tools list', 'the tools of this project'],
       ['bridle tools list --mcp-config shop.json --json', 'of another file, for scripts'],

@@ -7,6 +7,7 @@ import { EXIT } from './exit-code.ts';
 import { flag, stringOption } from './parse.ts';
 import { agentFile, policyOfAgent } from './policy-cases.ts';
 import { printJson } from './print-json.ts';
+import { strictChoice, strictJson, strictLines } from './strict-lines.ts';
 import { styleFor } from './style.ts';
 import { toolHooks } from './tool-hooks.ts';
 import { withCatalog } from './tools.ts';
@@ -37,10 +38,23 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
     const asked = stringOption(parsed, 'agent');
     const agents = found ? await forAgents(found.tool, args, workspace, asked) : [];
     const hooks = found ? await toolHooks(workspace.project, found.tool) : [];
+    const strict = found && strictChoice(found.tool, catalog.list(who));
     if (flag(parsed, 'json')) {
       const definition = found ? found.tool.raw.parse() : null;
       const before = hooks.map(({ json }) => json);
-      printJson(io, { name, found: found !== undefined, reasons, hooks: before, agents, definition }, 2);
+      printJson(
+        io,
+        {
+          name,
+          found: found !== undefined,
+          reasons,
+          hooks: before,
+          agents,
+          strict: strict ? strictJson(strict) : null,
+          definition,
+        },
+        2,
+      );
     } else {
       const style = styleFor(io.stdout, io.env);
       io.stdout.write(`${style.bold(printable(name))}\n`);
@@ -50,6 +64,7 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
         io.stdout.write(`  ${style.dim(`${printable(agent)}:`)} ${effect}\n`);
         for (const reason of why) io.stdout.write(`    ${reasonLine(reason)}\n`);
       }
+      for (const line of strict ? strictLines(strict) : []) io.stdout.write(`  ${style.dim('strict:')} ${line}\n`);
       // What rules say of a call stands above; a hook may still say something else.
       for (const { reason } of hooks) io.stdout.write(`  ${style.dim('hook:')} ${reasonLine(reason)}\n`);
     }

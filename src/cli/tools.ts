@@ -2,7 +2,7 @@ import { MAIN_AGENT } from '../host/index.ts';
 import { type CatalogHandle, createCatalog } from '../catalog/index.ts';
 import type { Decision, Identity, ToolDefinition } from '../contracts/index.ts';
 import { withViews } from '../policy/index.ts';
-import { BridleError, printable } from '../tools/index.ts';
+import { BridleError, planStrict, printable } from '../tools/index.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
 import { columns } from './help.ts';
 import { interruptible } from './interrupt.ts';
@@ -10,6 +10,7 @@ import { namesWithoutTools, noticing } from './names-without-tools.ts';
 import { noServers } from './no-servers.ts';
 import { flag, stringOption } from './parse.ts';
 import { printJson } from './print-json.ts';
+import { strictJson, strictSummary } from './strict-lines.ts';
 import { styleFor } from './style.ts';
 import { openWorkspace, reasonLine, type Workspace, warn } from './workspace.ts';
 
@@ -37,6 +38,13 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
       rows.push([printable(tool.ref.name), `${effect.padEnd(5)}  ${printable(first, { maxLength: width })}`]);
     }
     if (rows.length > 0) io.stdout.write(`${columns(rows).join('\n')}\n`);
+    if (flag(parsed, 'strict') && tools.length > 0) {
+      const plan = planStrict(
+        tools.map(({ tool }) => tool),
+        'auto',
+      );
+      io.stdout.write(`\n${strictSummary(plan).join('\n')}\n`);
+    }
     const aside = catalog.setAside();
     if (aside.length > 0) io.stdout.write(`\n${style.yellow('Set aside:')}\n`);
     for (const { server, tool, reasons } of aside) {
@@ -100,15 +108,20 @@ async function listing(
   catalog: CatalogHandle,
   workspace: Workspace,
 ) {
+  const { choices } = planStrict(
+    tools.map(({ tool }) => tool),
+    'auto',
+  );
   return {
     tools: await Promise.all(
-      tools.map(async ({ tool, decision }) => ({
+      tools.map(async ({ tool, decision }, at) => ({
         name: tool.ref.name,
         server: tool.ref.server?.key ?? null,
         tool: tool.ref.tool,
         description: tool.description,
         effect: tool.effect,
         decision: (await decision).effect,
+        strict: choices[at] ? strictJson(choices[at]) : null,
         inputSchema: tool.inputSchema,
       })),
     ),
