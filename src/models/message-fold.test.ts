@@ -87,6 +87,23 @@ test('citations, signatures and compactions arrive whole; unknown deltas grow th
   ]);
 });
 
+test('a reply that begins anew in the same stream holds nothing of what had begun before', () => {
+  const callAt = (index: number) => ({
+    type: 'content_block_start',
+    index,
+    content_block: { type: 'tool_use', id: `toolu_${index}`, name: 'pay', input: {} },
+  });
+  const message = foldAll([
+    START,
+    callAt(0),
+    callAt(1),
+    START,
+    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'No.' } },
+    { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: {} },
+  ]);
+  expect(message.content).toEqual([{ type: 'text', text: 'No.' }]);
+});
+
 test('a reply is complete only with its stop reason and all blocks ended', () => {
   const fold = createMessageFold();
   expect(fold.isComplete()).toBe(false);

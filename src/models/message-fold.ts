@@ -72,7 +72,10 @@ export function createMessageFold(): MessageFold {
     apply(event) {
       if (!isObject(event)) return;
       if (event.type === 'message_start' && isObject(event.message)) {
+        // Behind a gateway a stream may begin anew: nothing of what it began before is in the reply.
         message = { ...copyOf(event.message), content: [] };
+        blocks.clear();
+        ended = false;
         return;
       }
       if (message === undefined) return;
