@@ -258,6 +258,17 @@ describe('a cassette', () => {
     expect(played.left()).toBe(0);
   });
 
+  test('plays a model that broke off with the same end', async () => {
+    const tape = await recordCassette(file, { model: 'scripted', conversation: 'c1' });
+    const parts = { connection: shop(() => null), asker: yes, conversation: 'c1' };
+    const first = await runWith({ ...parts, model: tape.model(scriptedModel([new Error('The socket hung up.')])) });
+    await tape.close();
+    const played = await playCassette(file);
+    const again = await runWith({ ...parts, model: played.model() });
+    expect(first.error?.code).toBe('model_failed');
+    expect(again.error).toEqual(first.error);
+  });
+
   test('a torn last line is left out; another kind of file, or another version, is told', async () => {
     await recorded();
     const text = readFileSync(file, 'utf8');

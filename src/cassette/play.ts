@@ -106,7 +106,7 @@ export async function playCassette(file: string, options: PlayOptions = {}): Pro
         const { reply, error } = taken.entry;
         if (reply) return structuredClone(reply);
         const { code, message } = error ?? { code: 'model_failed', message: 'The recorded model gave no reply.' };
-        throw new BridleError(code, message);
+        throw code === 'internal' ? new Error(message) : new BridleError(code, message);
       },
     }),
     connection(key) {
@@ -138,7 +138,7 @@ export async function playCassette(file: string, options: PlayOptions = {}): Pro
         if ('entry' in taken) {
           if (isGivenUp(taken.entry)) return givenUp(question.signal);
           const { reply, error } = taken.entry;
-          if (error !== undefined) throw new BridleError(error.code, error.message);
+          if (error !== undefined) throw new Error(error.message);
           return reply as unknown as AskReply;
         }
         const { message } = diverge(`A question about ${printable(question.tool.ref.name)}`, taken.problem);
