@@ -20,7 +20,8 @@ import { claimJournal, useJournal } from './resume/journal-use.ts';
 import type { ResumableJournal, ResumeOptions } from './resume/resume-options.ts';
 import { openSegment } from './resume/run-segment.ts';
 import { failedRun, type Run } from './run.ts';
-import { errorOf, runStarter } from './start-of-run.ts';
+import { errorOf } from './end-detail.ts';
+import { runStarter } from './start-of-run.ts';
 import { readySubagents, subagentWarnings } from './subagents/subagent.ts';
 import { subagentsOf } from './subagents/subagents.ts';
 

@@ -6,7 +6,7 @@ import { checkNames } from './agent-checks.ts';
 import { ASK_USER, askUserTool } from './ask-user.ts';
 import type { LoopSearch } from './found-tools.ts';
 import { cachedLoopTool } from './loop-tools.ts';
-import type { AgentParts } from './start-of-run.ts';
+import type { AgentParts } from './agent-parts.ts';
 import type { LoopTool } from './state.ts';
 import { strictTools } from './strict-tools.ts';
 import { planSearch, searchSettings, searchSource } from './tool-search.ts';

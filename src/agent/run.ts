@@ -3,7 +3,8 @@ import { EventStream } from './event-stream.ts';
 import type { RunEvent, RunResult } from './events.ts';
 import { handoff } from './handoff.ts';
 import { runReport } from './run-report.ts';
-import { type RunGoesOn, Shell, type ShellOptions } from './shell.ts';
+import { Shell } from './shell.ts';
+import type { RunGoesOn, ShellOptions } from './shell-options.ts';
 import type { LoopState } from './state.ts';
 import { runOutput } from './structured-output.ts';
 

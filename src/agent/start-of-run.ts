@@ -1,79 +1,35 @@
-import { type CatalogHandle, recordList } from '../catalog/index.ts';
-import type {
-  Asker,
-  Found,
-  IdempotencyLedger,
-  Identity,
-  Json,
-  Model,
-  Outcome,
-  Policy,
-  RunBegun,
-} from '../contracts/index.ts';
-import { allRecorders, createDispatcher, type createResultStore } from '../dispatch/index.ts';
+import { recordList } from '../catalog/index.ts';
+import type { Asker, Json, Outcome, RunBegun } from '../contracts/index.ts';
+import { allRecorders, createDispatcher } from '../dispatch/index.ts';
 import { providerUses } from '../policy/index.ts';
-import { BridleError, isBridleError, type StrictChoice } from '../tools/index.ts';
+import { BridleError } from '../tools/index.ts';
 import { checkInput, checkLimits } from './agent-checks.ts';
-import type { AgentHooks } from './agent-hooks.ts';
-import type { AgentOptions, RunJournal, RunOptions } from './agent-options.ts';
+import type { RunOptions } from './agent-options.ts';
 import { askerOf } from './agent-policy.ts';
 import { isObject } from './blocks.ts';
 import { callRecords } from './call-records.ts';
 import { checkToolChoice, namedIn } from './choice-plan.ts';
-import type { RunEvent, RunResult } from './events.ts';
+import type { RunEvent } from './events.ts';
 import { referencedIn } from './found-tools.ts';
 import { effectiveLimits } from './limits.ts';
 import { loopConfig } from './loop-config.ts';
 import { OriginBook, tracingDispatcher } from './origin-book.ts';
-import type { ProviderTools } from './provider-tools.ts';
 import { readMessages } from './read-messages.ts';
 import { readinessNews, type Told, visibleSources } from './readiness.ts';
 import { rememberEnd, runBegun } from './resume/journal-begin.ts';
 import { messagesBefore, openRun, outcomesOf } from './resume/open-run.ts';
-import { checkModel, type ResumeOptions } from './resume/resume-options.ts';
+import { checkModel } from './resume/resume-options.ts';
 import { type RunSegment, wasSearched } from './resume/run-segment.ts';
 import { keepCut, settleCalls, shaped } from './resume/settle-calls.ts';
 import { failedRun, type Run, startRun } from './run.ts';
 import { agentTools, type RunTools } from './run-tools.ts';
-import type { RunGoesOn } from './shell.ts';
+import type { RunGoesOn } from './shell-options.ts';
 import { siblingRules } from './siblings.ts';
 import { initialState, type LoopState } from './state.ts';
 import { checkCitations, outputCheck, outputFormatOf } from './structured-output.ts';
 import { SharedBudget } from './subagents/shared-budget.ts';
-import type { Subagents } from './subagents/subagents.ts';
-
-/** What all runs of an agent share. */
-export interface AgentParts {
-  readonly options: AgentOptions;
-  readonly model: Model;
-  readonly who: Identity;
-  readonly policy: Policy;
-  readonly catalog: CatalogHandle;
-  readonly hooks: AgentHooks;
-  /** Reads on in results that were cut. */
-  readonly reader: Found;
-  readonly results: ReturnType<typeof createResultStore>;
-  readonly idempotency: IdempotencyLedger;
-  readonly subagents?: Subagents;
-  /** Tools that the model's provider runs. */
-  readonly provided?: ProviderTools;
-  /** What is known of the conversation already. Default: what its messages say. */
-  book?(): OriginBook;
-  isClosed(): boolean;
-}
-
-export interface RunStarter {
-  /** Starts a run: `hookNotes` is what hooks said of its input. Whatever goes wrong is the run's end. */
-  begin(input: string | Json[], runOptions: RunOptions, conversation: string, hookNotes?: readonly string[]): Run;
-  /**
-   * Goes on with a run that broke off.
-   *
-   * @throws BridleError `agent_closed`, `run_other_model`, `messages_invalid`, `journal_damaged`, `limits_invalid`
-   */
-  resume(segment: RunSegment, journal: RunJournal, options: ResumeOptions, conversation: string): Promise<Run>;
-  /** What was chosen for the tools that a run would begin with. */
-  strict(): readonly StrictChoice[];
-}
+import type { AgentParts, RunStarter } from './agent-parts.ts';
+import { endDetail, errorOf } from './end-detail.ts';
 
 /** What differs between a run that begins and one that goes on. */
 interface Launch {
@@ -341,27 +297,4 @@ function bookOf(book: OriginBook, system: string | undefined, before: readonly J
   book.addMessages(before);
   book.addInput(input);
   return book;
-}
-
-function endDetail(result: RunResult): Json {
-  const { usage, turns, calls, error } = result;
-  return {
-    text: result.text,
-    turns,
-    calls,
-    usage: { ...usage },
-    ...(error !== undefined && { error: { ...error } }),
-    ...(result.end === 'limit' &&
-      result.handoff !== undefined && {
-        limit: { reason: result.handoff.reason, message: result.handoff.message },
-      }),
-  };
-}
-
-/** What a failure before the run's first event is told as. */
-export function errorOf(error: unknown): NonNullable<RunResult['error']> {
-  if (isBridleError(error)) {
-    return { code: error.code, message: error.message, ...(error.hint !== undefined && { hint: error.hint }) };
-  }
-  return { code: 'run_not_started', message: error instanceof Error ? error.message : String(error) };
 }

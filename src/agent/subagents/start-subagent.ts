@@ -22,7 +22,7 @@ import type { RunEvent, RunResult } from '../events.ts';
 import type { HookListeners } from '../hook-listeners.ts';
 import type { OriginBook } from '../origin-book.ts';
 import type { Run } from '../run.ts';
-import type { AgentParts, RunStarter } from '../start-of-run.ts';
+import type { AgentParts, RunStarter } from '../agent-parts.ts';
 import { words } from '../shell-faults.ts';
 import { addStarted } from '../usage.ts';
 import { effectsOfRun } from './effects-of-run.ts';
