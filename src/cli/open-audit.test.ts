@@ -74,3 +74,29 @@ test('the tools that an agent is shown are recorded once, and again when the too
   expect(decided).toHaveLength(1);
   expect(third?.policyVersion.split(' ')).toContain(decided[0]);
 });
+
+test('a search among tools is recorded once, and what a started agent is shown, too', async () => {
+  const io = { cwd: '/', env: { XDG_STATE_HOME: state }, stderr: new PassThrough() } as unknown as CommandIo;
+  const audit = await openAudit({ project } as unknown as Workspace, io, who);
+  const rules = sessionRules([], 'default');
+  const search = { calls: [{ name: 'find_tools', input: { query: 'look' } }] };
+  const agent = await createAgent({
+    name: who.agent,
+    via: who.via,
+    model: scriptedModel([search, search, 'Done.']),
+    tools: [tool('look'), tool('late')],
+    toolSearch: { above: 0, keep: 1 },
+    policy: rules.policy,
+    recorder: audit.recorder,
+  });
+  audit.follow({ agent: () => agent, policy: rules.policy, version: rules.version });
+  await agent.run('First.').result;
+  const shown = { kind: 'list', policyVersion: 'p', catalogVersion: 'c', tools: 1 } as const;
+  audit.recorder.listed?.({ ...shown, who: { ...who, agent: 'helper' } });
+  await agent.close();
+  await audit.close();
+  const told = (await recorded(io)).flatMap((record) =>
+    record.type === 'list' || record.type === 'search' ? [`${record.type} ${record.who.agent}`] : [],
+  );
+  expect(told).toEqual(['list main', 'search main', 'list helper']);
+});

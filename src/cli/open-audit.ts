@@ -65,6 +65,11 @@ export async function openAudit(
       intent: audit.intent,
       outcome: audit.outcome,
       question: audit.question,
+      // What the agent itself is shown is told below, with the version of rules that no tool tells.
+      listed(list) {
+        if (list.kind === 'list' && list.who.agent === who.agent) return;
+        audit.listed({ ...list, policyVersion: list.policyVersion || (shown?.version() ?? '') });
+      },
       // What is shown is told from here, also when a person adds rules in the middle of a run.
       run(run) {
         tell();
