@@ -188,7 +188,8 @@ function seenBy(catalog: AgentParts['catalog'], policy: Policy): AgentParts['cat
 
 /** Of the options of the agent that starts it, those that are the host's and not that agent's own. */
 function optionsOf(options: AgentOptions, agent: ReadySubagent, recorder: Recorder): AgentOptions {
-  const { asker, callLimits, input, untrustedContentNotice, modelIdleMs, graceMs, parallel, toolSearch } = options;
+  const { asker, callLimits, input, untrustedContentNotice, modelIdleMs, graceMs, parallel, toolSearch, strict } =
+    options;
   return {
     name: agent.name,
     model: agent.model,
@@ -202,6 +203,7 @@ function optionsOf(options: AgentOptions, agent: ReadySubagent, recorder: Record
     ...(graceMs !== undefined && { graceMs }),
     ...(parallel !== undefined && { parallel }),
     ...(toolSearch !== undefined && { toolSearch }),
+    ...(strict !== undefined && { strict }),
   };
 }
 

@@ -50,6 +50,15 @@ function toolNames(request: JsonObject | undefined): string[] {
 }
 
 describe('an agent that starts another', () => {
+  test('has its tools strict as its own are', async () => {
+    const { agent: one, model: inner } = reader([read, 'It names mallory.']);
+    const model = scriptedModel([{ calls: [start('reader', 'What does a.example say?')] }, 'Mallory.']);
+    const permissions = { allow: ['get_page'] };
+    const agent = await createAgent({ model, tools: [getPage], permissions, subagents: [one], strict: 'auto' });
+    await agent.run('Find out.').result;
+    expect(inner.requests[0]?.tools).toMatchObject([{ name: 'get_page', strict: true }]);
+  });
+
   test('gives it a task and gets its answer, and nothing else of what it did', async () => {
     const { agent: one, model: inner } = reader([read, 'It names mallory.']);
     const model = scriptedModel([{ calls: [start('reader', 'What does a.example say?')] }, 'Mallory.']);
