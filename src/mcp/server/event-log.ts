@@ -17,7 +17,10 @@ export class EventLog implements MessageSink {
   #messages: { readonly number: number; readonly message: string }[] | undefined;
   #characters = 0;
   #last = 0;
-  #stream: EventStream | undefined;
+  /** Number of the last message that somebody was there for. */
+  #told = 0;
+  /** The connections, of which the newest is told (each message goes to one alone) until it is gone. */
+  #attached: EventStream[] = [];
   #ended = false;
   #isDelivered = false;
 
@@ -33,19 +36,24 @@ export class EventLog implements MessageSink {
   }
 
   get isAttached(): boolean {
-    return this.#stream?.isOpen === true;
+    return this.#stream !== undefined;
   }
 
-  /** Sends from here on to this connection, first what came after message number `after`. */
-  attach(stream: EventStream, after?: number): void {
-    this.#stream = stream;
+  /**
+   * Sends from here on to this connection.
+   *
+   * @param after number of the message after which it is told what came before; default: what nobody was told
+   */
+  attach(stream: EventStream, after: number = this.#told): void {
+    this.#attached.push(stream);
     stream.onClose(() => {
-      if (this.#stream === stream) this.#stream = undefined;
+      this.#attached = this.#attached.filter((one) => one !== stream);
     });
-    if (this.#primes) stream.prime(`${this.name}:${after ?? this.#last}`, RETRY_MS);
+    if (this.#primes) stream.prime(`${this.name}:${after}`, RETRY_MS);
     for (const { number, message } of this.#messages ?? []) {
-      if (after !== undefined && number > after) stream.send(message, `${this.name}:${number}`);
+      if (number > after) stream.send(message, `${this.name}:${number}`);
     }
+    if (stream.isOpen) this.#told = this.#last;
     if (this.#ended) this.end();
   }
 
@@ -57,20 +65,27 @@ export class EventLog implements MessageSink {
     while (this.#messages.length > MAX_MESSAGES || (this.#characters > MAX_CHARACTERS && this.#messages.length > 1)) {
       this.#characters -= this.#messages.shift()?.message.length ?? 0;
     }
-    this.#stream?.send(message, `${this.name}:${this.#last}`);
+    const stream = this.#stream;
+    if (!stream) return;
+    stream.send(message, `${this.name}:${this.#last}`);
+    this.#told = this.#last;
   }
 
-  /** Ends this connection only; the client is to come back for the rest. */
+  /** Ends the connections only; the client is to come back for the rest. */
   disconnect(): void {
-    this.#stream?.end();
-    this.#stream = undefined;
+    for (const stream of this.#attached) stream.end();
+    this.#attached = [];
   }
 
   end(): void {
     this.#ended = true;
     if (!this.isAttached) return;
     this.#isDelivered = true;
-    this.#stream?.end();
+    this.disconnect();
+  }
+
+  get #stream(): EventStream | undefined {
+    return this.#attached.findLast((stream) => stream.isOpen);
   }
 }
 

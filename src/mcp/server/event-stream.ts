@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 
 /** How often a stream that has nothing to say shows that it is there, in milliseconds. */
 const BEAT_MS = 15_000;
-/** What may wait for a client that doesn't read, in bytes, and for how many beats anything may wait at all. */
+/** What may wait for a client before more is said, in bytes: one message may be longer; and for how many beats anything may wait at all. */
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 const MAX_STUCK_BEATS = 4;
 
@@ -37,8 +37,11 @@ export class EventStreams {
     response.writeHead(200, { ...HEADERS, ...headers });
     response.flushHeaders();
     const stream = new EventStream(response);
-    this.#open.add(stream);
-    response.once('close', () => this.#open.delete(stream));
+    // One whose client has gone already is never closed again.
+    if (stream.isOpen) {
+      this.#open.add(stream);
+      response.once('close', () => this.#open.delete(stream));
+    }
     return stream;
   }
 
@@ -95,7 +98,7 @@ export class EventStream {
   #write(text: string): void {
     if (!this.isOpen) return;
     this.#isQuiet = false;
-    this.#response.write(text);
     if (this.#response.writableLength > MAX_UNREAD_BYTES) this.#response.destroy();
+    else this.#response.write(text);
   }
 }

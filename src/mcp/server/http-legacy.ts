@@ -2,12 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Identity, Json } from '../../contracts/index.ts';
 import { canonicalJson, sha256 } from '../../tools/index.ts';
-import { CODES } from '../wire/index.ts';
+import { CODES, MODERN_REVISION } from '../wire/index.ts';
 import { rpcErrorOf } from './answers.ts';
 import type { EventStreams } from './event-stream.ts';
 import { takesEvents } from './http-accept.ts';
 import { HttpSession } from './http-session.ts';
-import { isObject } from './is-object.ts';
 import { agree, initialized } from './legacy-session.ts';
 import { sendJson } from './post-reply.ts';
 import { errorMessage, type Id, type Incoming, RpcError, readIncoming, resultMessage } from './rpc.ts';
@@ -160,14 +159,23 @@ export function legacyHttp(
     }
     const last = request.headers['last-event-id'];
     if (!session.listen(response, typeof last === 'string' ? last : undefined)) {
-      refuse(response, 404, { id: null, code: CODES.invalidRequest, message: 'Nothing is kept of that stream' });
+      // Not 404, which would say that the session is over.
+      refuse(response, 400, { id: null, code: CODES.invalidRequest, message: 'Nothing is kept of that stream' });
     }
   }
 
   return {
     async answer(request, response, body, who) {
       const id = request.headers[SESSION];
+      const version = request.headers['mcp-protocol-version'];
       if (typeof id !== 'string') {
+        if (request.method !== 'POST' && version === MODERN_REVISION) {
+          const error = new RpcError(
+            CODES.invalidRequest,
+            `Method not allowed: revision ${MODERN_REVISION} has POST alone`,
+          );
+          return sendJson(response, 405, errorMessage(null, error), { allow: 'POST' });
+        }
         const message = readIncoming(body);
         if (message.kind === 'request' && message.method === 'initialize') return open(response, message, who);
         const known = message.kind === 'invalid' && request.method === 'POST';
@@ -180,13 +188,11 @@ export function legacyHttp(
       }
       const session = find(id, who);
       if (!session) {
-        const wanted = isObject(body) && (typeof body.id === 'string' || typeof body.id === 'number') ? body.id : null;
-        return refuse(response, 404, { id: wanted, code: NO_SESSION, message: 'Session not found' });
+        return refuse(response, 404, { id: idOf(body), code: NO_SESSION, message: 'Session not found' });
       }
-      const version = request.headers['mcp-protocol-version'];
       if (version !== undefined && version !== session.revision && !isLenient(session.revision)) {
         const message = `Bad Request: the session speaks ${session.revision}, the header says ${String(version).slice(0, 40)}`;
-        return refuse(response, 400, { id: null, code: CODES.invalidRequest, message });
+        return refuse(response, 400, { id: idOf(body), code: CODES.invalidRequest, message });
       }
       if (request.method === 'GET') return get(request, response, session);
       if (request.method === 'DELETE') {
@@ -212,6 +218,12 @@ const NOT_ACCEPTABLE = {
   code: CODES.invalidRequest,
   message: 'Not Acceptable: the client must accept text/event-stream',
 } as const;
+
+/** Of the request that a body is; null where there is none. */
+function idOf(body: Json | undefined): Id | null {
+  const message = readIncoming(body);
+  return message.kind === 'request' || message.kind === 'invalid' ? message.id : null;
+}
 
 /** Revisions before 2025-06-18 had no header for theirs, and clients of those send whatever they like best. */
 function isLenient(revision: string): boolean {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Identity } from '../../contracts/index.ts';
 import { EventLog, readEventId } from './event-log.ts';
@@ -13,8 +14,8 @@ type Told = Extract<Incoming, { kind: 'notification' | 'response' }>;
 
 /** Streams of answers that are kept for a client that lost its connection; the oldest gives way. */
 const MAX_KEPT = 32;
-/** The stream of what belongs to no request. */
-const PUSHED = 'push';
+/** How the name of the stream ends that belongs to no request. */
+const PUSHED = '-push';
 /** From here on clients take an event without data (MCP 2025-11-25, Streamable HTTP, "Sending Messages to the Server"). */
 const PRIMED_SINCE = '2025-11-25';
 
@@ -28,6 +29,8 @@ export class HttpSession {
   /** What is said to no request; no more than its last messages are held while nobody listens. */
   readonly #pushed: EventLog;
   readonly #kept = new Map<string, EventLog>();
+  /** Another process that goes on with this session has streams of its own, and numbers them as we do. */
+  readonly #life = randomBytes(6).toString('base64url');
   #responses = 0;
   #nextStream = 0;
   #lastUsed = Date.now();
@@ -38,7 +41,7 @@ export class HttpSession {
     this.revision = revision;
     this.#streams = streams;
     this.#primes = revision >= PRIMED_SINCE;
-    this.#pushed = new EventLog(PUSHED, { primes: this.#primes });
+    this.#pushed = new EventLog(`${this.#life}${PUSHED}`, { primes: this.#primes });
     const agreed = { revision, capabilities };
     this.#session = new LegacySession(served, { who, conversation, agreed }, (message) => this.#pushed.send(message));
   }
@@ -66,7 +69,7 @@ export class HttpSession {
     });
     if (!takesStream || this.#streams.isFull) return new PostReply(response, null);
     return new PostReply(response, () => {
-      const log = new EventLog(`s${this.#nextStream}`, { primes: this.#primes });
+      const log = new EventLog(`${this.#life}-${this.#nextStream}`, { primes: this.#primes });
       this.#nextStream += 1;
       this.#kept.set(log.name, log);
       for (const [name, kept] of this.#kept) {
@@ -107,9 +110,11 @@ export class HttpSession {
    */
   listen(response: ServerResponse, last: string | undefined): boolean {
     const at = last === undefined ? null : readEventId(last);
-    const log = at === null || at.name === PUSHED ? this.#pushed : this.#kept.get(at.name);
+    const isPushed = at === null || at.name.endsWith(PUSHED);
+    const log = isPushed ? this.#pushed : this.#kept.get(at.name);
     if (!log) return false;
-    log.attach(this.#streams.begin(response), at?.number ?? 0);
+    // What belongs to no request is told to whoever listens, also to whom another process told the like before.
+    log.attach(this.#streams.begin(response), at?.name === log.name ? at.number : undefined);
     return true;
   }
 

@@ -58,7 +58,20 @@ export async function serveOverHttp(host: ToolHost, options: ServeHttp): Promise
   server.maxHeadersCount = MAX_HEADERS;
   // Peers that vanish without a word are found by the system.
   server.on('connection', (socket) => socket.setKeepAlive(true, 30_000));
-  await listen(server, options.port, bound);
+  const stop = () => {
+    served.changes.close();
+    modern.close();
+    legacy.close();
+    streams.close();
+  };
+  try {
+    await listen(server, options.port, bound);
+  } catch (error) {
+    stop();
+    throw error;
+  }
+  // One connection that can't be accepted, as where no file descriptor is left, is no reason to end all others.
+  server.on('error', (error) => note(`a connection failed: ${error.message}`));
   const { port } = server.address() as AddressInfo;
   let closed: Promise<void> | undefined;
   return {
@@ -67,10 +80,7 @@ export async function serveOverHttp(host: ToolHost, options: ServeHttp): Promise
     close() {
       closed ??= (async () => {
         const ended = new Promise<void>((resolve) => server.close(() => resolve()));
-        served.changes.close();
-        modern.close();
-        legacy.close();
-        streams.close();
+        stop();
         server.closeIdleConnections();
         // What was written last is on its way before the connections go.
         await new Promise((resolve) => setImmediate(resolve));
@@ -84,15 +94,19 @@ export async function serveOverHttp(host: ToolHost, options: ServeHttp): Promise
 
 function listen(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (cause) => {
+    const fail = (cause: Error) => {
       reject(
         new BridleError('serve_address', `Can't listen on ${host}:${port}: ${cause.message}.`, {
           hint: 'Choose another port, 0 for any free one, or an address of this machine.',
           cause,
         }),
       );
+    };
+    server.once('error', fail);
+    server.listen(port, host, () => {
+      server.off('error', fail);
+      resolve();
     });
-    server.listen(port, host, resolve);
   });
 }
 
@@ -117,7 +131,8 @@ function gateFor(bound: string, { identify }: ServeHttp, token: string | undefin
   const known = new Map<string, string | undefined>();
   const listener = { host: bound, identifies: identify !== undefined || token !== undefined };
   const refusal = (host: string | undefined, origin: string | undefined) => {
-    const key = `${host}\n${origin}`;
+    // A header has no line end, so nothing that is sent looks like a header that is absent.
+    const key = `${host ?? '\n'}${origin === undefined ? '' : `\n${origin}`}`;
     if (known.has(key)) return known.get(key);
     const refused = refusedOrigin(listener, { host, origin });
     if (known.size >= MAX_KNOWN) known.clear();
@@ -168,6 +183,8 @@ interface Endpoint {
 async function answer(endpoint: Endpoint, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const admitted = endpoint.gate(request);
   const who = admitted instanceof Promise ? await admitted : admitted;
+  // Nobody would tell what is begun now that its client has gone.
+  if (response.destroyed) return;
   if ('status' in who) {
     const error = new RpcError(CODES.invalidRequest, who.message);
     // The rest of a body that nobody reads would be taken for the next request.
@@ -176,6 +193,7 @@ async function answer(endpoint: Endpoint, request: IncomingMessage, response: Se
   }
   if (request.method !== 'POST') return endpoint.legacy.answer(request, response, undefined, who);
   const body = await new Promise<Body>((resolve) => readBody(request, endpoint.bodyBytes, resolve));
+  if (response.destroyed) return;
   const value = jsonOf(body, endpoint.bodyBytes);
   if ('status' in value) {
     const error = new RpcError(CODES.parse, value.message);

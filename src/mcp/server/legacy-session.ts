@@ -85,12 +85,13 @@ export class LegacySession {
   /**
    * Answers one request.
    *
-   * @param send takes what belongs to this request before its result: notifications, and questions to the client
+   * @param send takes what belongs to this request before its result: notifications, and questions to the client; false
+   *   where the client can't be told
    * @returns JSON text of the result, the error, or null for a request that was cancelled and gets no answer
    */
   async answer(
     { id, method, params }: { readonly id: Id; readonly method: string; readonly params: JsonObject },
-    send: (message: string) => void,
+    send: (message: string) => boolean,
     gone?: AbortSignal,
   ): Promise<string | RpcError | null> {
     const own = this.#own(method, params);
@@ -172,7 +173,7 @@ export class LegacySession {
     return '{}';
   }
 
-  #exchange(params: JsonObject, signal: AbortSignal, send: (message: string) => void): Exchange {
+  #exchange(params: JsonObject, signal: AbortSignal, send: (message: string) => boolean): Exchange {
     return {
       peer: { who: this.#who, conversation: this.#conversation, era: 'legacy' },
       signal,
@@ -191,7 +192,7 @@ export class LegacySession {
     method: string,
     params: JsonObject | undefined,
     signal: AbortSignal,
-    send: (message: string) => void,
+    send: (message: string) => boolean,
   ): Promise<Json> {
     signal.throwIfAborted();
     if (this.#asked.size >= MAX_ASKED) throw new Error('too many questions wait for this client');
@@ -210,7 +211,8 @@ export class LegacySession {
         onAbort = () => reject(giveUp('the call was cancelled'));
         signal.addEventListener('abort', onAbort, { once: true });
         timer = setTimeout(() => reject(giveUp('nobody answered in time')), ANSWER_MS);
-        send(requestMessage(id, method, params));
+        if (!send(requestMessage(id, method, params)))
+          reject(new Error('this client takes no stream on which to ask it'));
       });
     } finally {
       clearTimeout(timer);

@@ -52,11 +52,12 @@ export function linePeer(
   let session: LegacySession | undefined;
   let closed = false;
 
-  const send = (message: string) => {
-    if (closed) return;
+  const send = (message: string): boolean => {
+    if (closed) return false;
     output.write(`${message}\n`);
     if (output.writableLength > MAX_HELD_BYTES) onGone();
     else if (output.writableLength > MAX_UNREAD_BYTES) input.pause();
+    return true;
   };
   const onDrain = () => void input.resume();
   output.on('drain', onDrain);
@@ -144,6 +145,8 @@ export function linePeer(
   };
 
   const receive = async (line: string): Promise<void> => {
+    // Of one chunk, what comes after the line that ended it.
+    if (closed) return;
     if (isDeeperThan(line, MAX_DEPTH)) {
       send(errorMessage(null, new RpcError(CODES.parse, `Parse error: nested more than ${MAX_DEPTH} levels deep`)));
       return;

@@ -42,9 +42,15 @@ export class PostReply {
     return this.#stream;
   }
 
-  /** A message before the answer. A client that takes no stream doesn't get it. */
-  send(message: string): void {
-    this.stream()?.send(message);
+  /**
+   * A message before the answer.
+   *
+   * @returns false for a client that takes no stream, and so doesn't get it
+   */
+  send(message: string): boolean {
+    const stream = this.stream();
+    stream?.send(message);
+    return stream !== undefined;
   }
 
   /** @param status HTTP status, where the response isn't a stream already */

@@ -24,9 +24,16 @@ export type Incoming =
   /** `id` is null where it can't be told. */
   | { readonly kind: 'invalid'; readonly id: Id | null; readonly message: string };
 
-/** MCP, Basic Protocol, Messages: ids are strings or whole numbers, and never null. */
+/** An id is said again with each answer and each event. */
+const MAX_ID_LENGTH = 1024;
+
+/**
+ * MCP, Basic Protocol, Messages: ids are strings or whole numbers, and never null. A number that can't be told from its
+ * neighbour would come back as another one.
+ */
 function isId(value: unknown): value is Id {
-  return typeof value === 'string' || (typeof value === 'number' && Number.isInteger(value));
+  if (typeof value === 'string') return value.length <= MAX_ID_LENGTH;
+  return typeof value === 'number' && Number.isSafeInteger(value);
 }
 
 /** @param value a message's JSON */
@@ -45,7 +52,7 @@ export function readIncoming(value: unknown): Incoming {
   if (typeof method !== 'string') return invalid('method must be a string');
   if (params !== undefined && !isObject(params)) return invalid('params must be an object');
   if (id === undefined) return { kind: 'notification', method, params: params ?? {} };
-  if (known === null) return invalid('id must be a string or an integer');
+  if (known === null) return invalid(`id must be a string of up to ${MAX_ID_LENGTH} characters or a safe integer`);
   return { kind: 'request', id: known, method, params: params ?? {} };
 }
 

@@ -46,7 +46,8 @@ export function sessionIds(secret: string | Uint8Array = randomBytes(32), now: (
     open(id) {
       if (id.length > MAX_LENGTH) return null;
       const bytes = Buffer.from(id, 'base64url');
-      if (bytes.length <= NONCE_BYTES + TAG_BYTES) return null;
+      // One session has one id: another spelling of it would be held, and ended, as another session.
+      if (bytes.length <= NONCE_BYTES + TAG_BYTES || bytes.toString('base64url') !== id) return null;
       const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES));
       decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
       try {
