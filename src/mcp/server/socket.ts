@@ -1,9 +1,11 @@
 import { chmodSync, lstatSync, unlinkSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
+import { isAbsolute } from 'node:path';
+import { isMainThread } from 'node:worker_threads';
 import type { ServeHandle, ToolHost } from '../../contracts/index.ts';
 import { BridleError } from '../../tools/index.ts';
 import { type LinePeer, linePeer } from './line-peer.ts';
-import { notePreviews } from './notes.ts';
+import { note, notePreviews } from './notes.ts';
 import { ANYONE } from './peer.ts';
 import { servedBy } from './served.ts';
 
@@ -16,7 +18,11 @@ const PROBE_MS = 1_000;
  * Serves a Unix socket, each connection as a client of its own, with the lines of stdio; see `serve`. Who may connect is
  * who may open the file: nobody but its owner.
  */
-export async function serveOverSocket(host: ToolHost, { path }: { readonly path: string }): Promise<ServeHandle> {
+export async function serveOverSocket(
+  host: ToolHost,
+  { path: given }: { readonly path: string },
+): Promise<ServeHandle> {
+  const path = asPath(given);
   if (process.platform === 'win32') throw refused(path, 'Windows has no Unix sockets here', 'Serve over HTTP instead.');
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) {
     throw refused(
@@ -39,7 +45,14 @@ export async function serveOverSocket(host: ToolHost, { path }: { readonly path:
     peers.set(peer, end);
     socket.once('end', end).once('close', end).once('error', end);
   });
-  await listen(server, path);
+  try {
+    await listen(server, path);
+  } catch (error) {
+    served.changes.close();
+    throw error;
+  }
+  // One connection that can't be accepted is no reason to end all others.
+  server.on('error', (error) => note(`a connection failed: ${error.message}`));
   let closed: Promise<void> | undefined;
   return {
     close() {
@@ -52,6 +65,17 @@ export async function serveOverSocket(host: ToolHost, { path }: { readonly path:
       return closed;
     },
   };
+}
+
+/**
+ * What can be nothing but the path of a file: the platform takes the name `8080`, and the empty one, for a port, on which
+ * everybody who reaches this machine could call.
+ */
+function asPath(given: string): string {
+  const hint = 'Give the path of a file, such as one in /run or /tmp.';
+  if (given === '') throw refused('a socket', 'its path is empty', hint);
+  if (given.includes('\0')) throw refused(JSON.stringify(given), 'its path holds a zero character', hint);
+  return isAbsolute(given) ? given : `./${given}`;
 }
 
 /** A socket that a process left behind is taken away; one that somebody serves, or another kind of file, is not. */
@@ -79,14 +103,24 @@ function answers(path: string): Promise<boolean> {
 
 function listen(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (cause) => reject(refused(path, cause.message, 'Choose a path in a folder of yours.', cause)));
-    // Nobody may connect in the moment before the mode is set.
-    const before = process.umask(0o177);
+    const fail = (cause: unknown) => {
+      const why = cause instanceof Error ? cause.message : String(cause);
+      reject(refused(path, why, 'Choose a path in a folder of yours.', cause));
+    };
+    server.once('error', fail);
+    // Nobody may connect in the moment before the mode is set. A thread can't have a mask of its own.
+    const before = isMainThread ? process.umask(0o177) : undefined;
     server.listen(path, () => {
-      chmodSync(path, 0o600);
-      resolve();
+      server.off('error', fail);
+      try {
+        chmodSync(path, 0o600);
+        resolve();
+      } catch (cause) {
+        server.close();
+        fail(cause);
+      }
     });
-    process.umask(before);
+    if (before !== undefined) process.umask(before);
   });
 }
 
