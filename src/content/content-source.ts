@@ -1,4 +1,5 @@
 import type {
+  CallContext,
   CompletionResult,
   ContentItem,
   ContentListing,
@@ -7,7 +8,7 @@ import type {
   ServerRef,
   SourceResult,
 } from '../contracts/index.ts';
-import { BridleError } from '../tools/index.ts';
+import { asking, BridleError } from '../tools/index.ts';
 import {
   completionResult,
   noSuchPrompt,
@@ -18,7 +19,7 @@ import {
   thrown,
 } from './content-results.ts';
 import { matchTemplate } from './match-template.ts';
-import type { Completer, OwnPrompt, OwnResource, OwnTemplate } from './own-content.ts';
+import type { Completer, ContentContext, OwnPrompt, OwnResource, OwnTemplate } from './own-content.ts';
 
 /** A list that never changes, or a function that gives the one of now. */
 export type Listed<T> = readonly T[] | (() => readonly T[] | Promise<readonly T[]>);
@@ -87,13 +88,20 @@ export function contentSource(options: ContentSourceOptions): OwnContent {
         const own = now.resources.items.find(([, id]) => id === uri)?.[2];
         if (own) {
           if (!seenBy(own, ctx.who)) return noSuchResource(uri);
-          return readResult(uri, own.options.mimeType, await own.options.read(ctx));
+          return await asked('resource', uri, {}, ctx, async (context) =>
+            readResult(uri, own.options.mimeType, await own.options.read(context)),
+          );
         }
         for (const [, , template] of now.templates.items) {
           if (!seenBy(template, ctx.who)) continue;
           const values = matchTemplate(template.options.uriTemplate, uri);
-          const returned = values && (await template.options.read(joined(values), uri, ctx));
-          if (returned !== null) return readResult(uri, template.options.mimeType, returned);
+          const read =
+            values &&
+            (await asked('resource', uri, {}, ctx, async (context) => {
+              const returned = await template.options.read(joined(values), uri, context);
+              return returned === null ? null : readResult(uri, template.options.mimeType, returned);
+            }));
+          if (read !== null) return read;
         }
         return noSuchResource(uri);
       } catch (error) {
@@ -106,7 +114,9 @@ export function contentSource(options: ContentSourceOptions): OwnContent {
         if (!own || !seenBy(own, ctx.who)) return noSuchPrompt(name);
         const bad = badArguments(own, args);
         if (bad !== null) return refused(bad);
-        return promptResult(own.options.description, await own.options.messages({ ...args }, ctx));
+        return await asked('prompt', name, args, ctx, async (context) =>
+          promptResult(own.options.description, await own.options.messages({ ...args }, context)),
+        );
       } catch (error) {
         return thrown(error, ctx.signal);
       }
@@ -153,6 +163,20 @@ export function contentSource(options: ContentSourceOptions): OwnContent {
       for (const listener of [...(subscribers.get(uri) ?? [])]) quietly(listener);
     },
   };
+}
+
+/** Runs an author's function that may ask: questions that stand come before whatever it made of having no answer. */
+async function asked<R extends SourceResult | null>(
+  kind: 'resource' | 'prompt',
+  name: string,
+  args: Readonly<Record<string, string>>,
+  ctx: CallContext,
+  run: (context: ContentContext) => Promise<R>,
+): Promise<R | SourceResult> {
+  const { questions, pending } = asking({ name, identity: [kind, name] }, { ...args }, ctx);
+  const { callId, who, signal } = ctx;
+  const ended = await run({ callId, who, signal, ...questions }).catch((error: unknown) => thrown(error, signal));
+  return pending() ?? ended;
 }
 
 type Kind = ContentItem['kind'];

@@ -8,11 +8,14 @@ import type {
   ResourceDefinition,
   ResourceTemplate,
 } from '../contracts/index.ts';
-import { BridleError, rawFrom, toJson } from '../tools/index.ts';
+import { BridleError, type Questions, rawFrom, toJson } from '../tools/index.ts';
 import { type NotRead, promptFromMcp, resourceFromMcp, templateFromMcp } from './content-definition.ts';
 
-/** What an author's function knows of the request that it answers. `who` comes from the host, never from the model. */
-export type ContentContext = Pick<CallContext, 'callId' | 'who' | 'signal'>;
+/**
+ * What an author's function knows of the request that it answers, and whom it can ask in it. `who` comes from the host,
+ * never from the model.
+ */
+export interface ContentContext extends Pick<CallContext, 'callId' | 'who' | 'signal'>, Questions {}
 
 /** Text, bytes, or both kinds with a type of their own; `uri` is the resource's own unless it is given. */
 export interface ResourceBody {

@@ -18,6 +18,8 @@ export interface Failure {
   readonly partial?: RawJson;
   /** It was given up as it was silent for too long, or took too long. */
   readonly timedOut?: boolean;
+  /** The request itself was wrong, and not what it asks for: an error of the protocol, where the caller speaks one. */
+  readonly badRequest?: boolean;
 }
 
 /** Of a run of another agent that a call started: what comes back with its answer, said by the host and never by a server. */
@@ -56,6 +58,9 @@ export interface TraceContext {
   readonly tracestate?: string;
 }
 
+/** What a caller can be asked for: its person, by a form or at an address, its model, its folders. */
+export type InputKind = 'form' | 'url' | 'sampling' | 'roots';
+
 export interface CallContext {
   readonly callId: string;
   /**
@@ -72,11 +77,15 @@ export interface CallContext {
   readonly hardMs: number;
   /** The caller takes an `input_required` result and comes back with answers (MCP 2026-07-28). */
   readonly takesQuestions?: boolean;
+  /** What the caller says it can be asked for, by a question or by `input`. Absent: it says nothing. */
+  readonly canAnswer?: readonly InputKind[];
   /** The second leg of an `input_required` exchange. */
   readonly answers?: { readonly responses: Json; readonly state?: string };
   /** Told to an MCP server in `_meta`; set by the dispatcher where a recorder knows it. */
   readonly trace?: TraceContext;
   onEvent?(e: { readonly kind: 'progress' | 'log'; readonly raw: RawJson }): void;
+  /** Ends the stream on which the caller waits; it comes back for the rest. Absent: it can't. */
+  disconnect?(): void;
   /**
    * Elicitation, sampling and roots requests of the server, answered by the host with the result of the request's
    * method. Rejects when it isn't answered.

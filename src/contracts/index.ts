@@ -9,6 +9,7 @@ export type {
   Dispatcher,
   Executed,
   Failure,
+  InputKind,
   InputOrigin,
   Outcome,
   SourceResult,

@@ -138,7 +138,7 @@ function sourceContext(
     answers,
   }: { readonly tool: ToolDefinition; readonly scope: WorkScope; readonly answers: InputAnswers | undefined },
 ): DispatchedContext {
-  const { callId, who, input, takesQuestions } = call.ctx;
+  const { callId, who, input, takesQuestions, canAnswer } = call.ctx;
   const trace = traceOf(path, call);
   const from = (): InputOrigin => ({ callId, server: tool.ref.server, tool: tool.ref.tool, signal: scope.signal });
   return {
@@ -150,6 +150,8 @@ function sourceContext(
     conversation: call.request.conversation,
     maxResultChars: call.maxResultChars,
     ...(takesQuestions && { takesQuestions }),
+    ...(canAnswer && { canAnswer }),
+    ...(call.ctx.disconnect && { disconnect: () => quietly(() => call.ctx.disconnect?.()) }),
     ...(answers && { answers }),
     ...(trace && { trace }),
     onEvent(event) {

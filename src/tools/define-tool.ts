@@ -10,7 +10,7 @@ import type {
   SourceResult,
   ToolDefinition,
 } from '../contracts/index.ts';
-import { type Ask, asking } from './asking.ts';
+import { asking, noQuestions, type Questions } from './asking.ts';
 import { BridleError } from './bridle-error.ts';
 import { canonicalJson, sha256 } from './canonical.ts';
 import { ToolFailure } from './failure.ts';
@@ -40,8 +40,8 @@ export type HandlerReturn<O> = [O] extends [undefined]
   ? unknown
   : ArgumentsOf<O> | InputOf<O> | BuiltResult | ContentBlock | readonly ContentBlock[];
 
-/** What a handler knows of its call. */
-export interface ToolContext {
+/** What a handler knows of its call, and whom it can ask in it. */
+export interface ToolContext extends Questions {
   readonly callId: string;
   /** Who calls, from the host; never what the model says. */
   readonly who: Identity;
@@ -52,16 +52,10 @@ export interface ToolContext {
   /** A log line for the person who watches (MCP logging levels); never for the model. */
   log(data: unknown, level?: 'debug' | 'info' | 'notice' | 'warning' | 'error'): void;
   /**
-   * Asks the person who uses the caller, by a form (MCP, Elicitation). Ask before anything is changed: a caller of
-   * revision 2026-07-28 comes back with the answer, and the handler runs again from its beginning. Write the same
-   * question each time, as an answer counts only for exactly the question that was put.
-   *
-   * @param message what is asked, for the person
-   * @param schema a flat object of texts, numbers, booleans and choices (`enum`), in any form that `input` takes
-   * @returns the answer, checked; or that the person said no (`decline`), or gave none (`cancel`)
-   * @throws ToolFailure when nobody can be asked, and when the answer doesn't fit; let it pass
+   * Ends the stream on which the caller waits, as before a long wait of its own: one of revision 2025-11-25 over HTTP comes
+   * back for the rest of it (MCP, Streamable HTTP, Resumability). Does nothing for any other caller.
    */
-  readonly ask: Ask;
+  disconnect(): void;
 }
 
 /** MCP `ToolAnnotations`. `readOnlyHint` and `idempotentHint` of an own tool set its effect. */
@@ -148,9 +142,9 @@ function annotationsFor(effect: Effect, given: JsonObject | undefined): JsonObje
 }
 
 /** The handler's view of a call. */
-function toolContext(ctx: CallContext, ask: Ask): ToolContext {
+function toolContext(ctx: CallContext, questions: Questions): ToolContext {
   return {
-    ask,
+    ...questions,
     callId: ctx.callId,
     who: ctx.who,
     signal: ctx.signal,
@@ -161,12 +155,11 @@ function toolContext(ctx: CallContext, ask: Ask): ToolContext {
     log(data, level = 'info') {
       ctx.onEvent?.({ kind: 'log', raw: rawFrom({ level, data: toJson(data ?? null) }) });
     },
+    disconnect: () => ctx.disconnect?.(),
   };
 }
 
-const notInPreview: Ask = async () => {
-  throw new ToolFailure('A preview only looks; it can ask nobody.');
-};
+const NOT_IN_PREVIEW = noQuestions('A preview only looks; it can ask nobody.');
 
 /** Waits for the end, and gives it back as it was: a value, or what was thrown. */
 async function endOf<T>(work: () => Promise<T>): Promise<() => T> {
@@ -250,10 +243,9 @@ export function makeTool<I>({ definition, handler, preview, parse }: ToolParts<I
     async call(args, ctx) {
       try {
         const input = await checked(args);
-        const { ask, pending } = asking(definition.ref, args, ctx);
-        const result = await endOf(async () =>
-          shaped(await handler(input, toolContext(ctx, ask)), definition.ref.tool),
-        );
+        const { tool: name, name: wire, fingerprint } = definition.ref;
+        const { questions, pending } = asking({ name, identity: [wire, fingerprint] }, args, ctx);
+        const result = await endOf(async () => shaped(await handler(input, toolContext(ctx, questions)), name));
         // A question that stands comes before whatever the handler made of having no answer.
         return pending() ?? result();
       } catch (error) {
@@ -262,7 +254,7 @@ export function makeTool<I>({ definition, handler, preview, parse }: ToolParts<I
     },
     ...(preview && {
       async preview(args: Json, ctx: CallContext) {
-        return toJson(await preview(await checked(args), toolContext(ctx, notInPreview)));
+        return toJson(await preview(await checked(args), toolContext(ctx, NOT_IN_PREVIEW)));
       },
     }),
   };
@@ -314,8 +306,8 @@ function ownDefinition<S extends ToolSchema, O>(options: ToolOptions<S, O>): Too
     name,
     ...(title !== undefined && { title }),
     description,
-    inputSchema,
-    ...(outputSchema && { outputSchema }),
+    inputSchema: { ...dialectOf(options.input), ...inputSchema },
+    ...(outputSchema && { outputSchema: { ...dialectOf(options.output), ...outputSchema } }),
     ...(annotations && { annotations }),
     ...(Object.keys(meta).length > 0 && { _meta: meta }),
   };
@@ -333,6 +325,12 @@ function ownDefinition<S extends ToolSchema, O>(options: ToolOptions<S, O>): Too
     ...(typeof key === 'function' && { idempotencyKey: (args: Json) => key(args as ArgumentsOf<S>) }),
     ...(pointers && { idempotencyKey: keyFromPointers(pointers) }),
   };
+}
+
+/** The dialect that an author named. A generator names one always, and means nothing by it. */
+function dialectOf(schema: unknown): JsonObject {
+  if (isStandardSchema(schema) || !isJsonObject(schema)) return {};
+  return typeof schema.$schema === 'string' ? { $schema: schema.$schema } : {};
 }
 
 function checkedPointers(given: readonly string[] | undefined, name: string): readonly string[] | undefined {

@@ -4,7 +4,17 @@
  */
 export { type AgentSdkToolLike, type AnthropicRunnableLike, adoptTool, type RunnableLike } from './adopt-tool.ts';
 export { apiToolEntry, type Strictness, strictTool, toApiTool } from './api-tool.ts';
-export type { Answer, Ask } from './asking.ts';
+export {
+  type Answer,
+  type Ask,
+  asking,
+  noQuestions,
+  type QuestionOptions,
+  type Questions,
+  type Root,
+  type Sample,
+  type SampleParams,
+} from './asking.ts';
 export { BridleError, isBridleError } from './bridle-error.ts';
 export { canonicalJson, sha256 } from './canonical.ts';
 export { checkTool } from './check-tool.ts';

@@ -174,4 +174,22 @@ describe('definitionToMcp', () => {
     });
     expect(definitionToMcp(definition)).toHaveProperty(['_meta', 'bridle/preview', 'tool'], 'mcp__files__get');
   });
+
+  test('says in which dialect an author wrote a schema, and tells a model none', () => {
+    const $schema = 'https://json-schema.org/draft/2020-12/schema';
+    const fields = { type: 'object', properties: { n: { type: 'integer' } } } as const;
+    const named = { $schema, ...fields } as const;
+    const { definition } = defineTool({ name: 'count', description: 'x', input: named, output: named }, () => ({
+      n: 1,
+    }));
+    expect(definition.inputSchema).not.toHaveProperty('$schema');
+    expect(definitionToMcp(definition)).toMatchObject({ inputSchema: { $schema }, outputSchema: { $schema } });
+    const plain = defineTool({ name: 'count', description: 'x', input: fields }, () => 1).definition;
+    expect(definitionToMcp(plain).inputSchema).not.toHaveProperty('$schema');
+    const generated = defineTool(
+      { name: 'count', description: 'x', input: z.object({ n: z.int() }) },
+      () => 1,
+    ).definition;
+    expect(definitionToMcp(generated).inputSchema).not.toHaveProperty('$schema');
+  });
 });

@@ -128,6 +128,14 @@ function previewFrom(entry: JsonObject, notes: Reason[]): PreviewPlan | undefine
   return undefined;
 }
 
+/** The schema, with the dialect that its definition named: models are told none, and clients read by it (JSON Schema 2020-12). */
+function inDialect(said: Json, member: 'inputSchema' | 'outputSchema', schema: Json): Json {
+  const written = isJsonObject(said) ? ownMember(said, member) : undefined;
+  const dialect = written !== undefined && isJsonObject(written) ? ownMember(written, '$schema') : undefined;
+  if (dialect === undefined || !isJsonObject(schema) || Object.hasOwn(schema, '$schema')) return schema;
+  return { $schema: dialect, ...schema };
+}
+
 /**
  * The MCP `Tool` object under which this tool is served: its wire name, its checked fields, and whatever else the
  * definition said when it was received.
@@ -143,8 +151,8 @@ export function definitionToMcp(definition: ToolDefinition): JsonObject {
     name: ref.name,
     ...(title !== undefined && { title }),
     description,
-    inputSchema,
-    ...(outputSchema !== undefined && { outputSchema }),
+    inputSchema: inDialect(said, 'inputSchema', inputSchema),
+    ...(outputSchema !== undefined && { outputSchema: inDialect(said, 'outputSchema', outputSchema) }),
     ...(annotations !== undefined && { annotations }),
     ...(plan && {
       _meta: {

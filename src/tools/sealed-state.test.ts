@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { stateSeal } from './sealed-state.ts';
 
-const state = { bound: 'b', asked: ['q-1'], answers: { 'q-0': { action: 'accept' } } };
+const state = { bound: 'b', asked: { q: 'q-1' }, answers: { 'q-0': { action: 'accept' } } };
 
 test('a sealed state opens once, and only for what it is bound to', () => {
   const { seal, open } = stateSeal();

@@ -9,11 +9,11 @@ const MOST_OPEN = 10_000;
 
 /** What is kept between two legs of one call. */
 export interface AskState {
-  /** Digest of the tool, its arguments and its caller. */
+  /** Digest of what asks, its arguments and its caller. */
   readonly bound: string;
-  /** Keys of the questions that stand. */
-  readonly asked: readonly string[];
-  /** Answers of earlier legs, by the key of their question. */
+  /** What each question that stands asks, by the key under which it travels. */
+  readonly asked: Readonly<Record<string, string>>;
+  /** Answers of earlier legs, by what their question asked. */
   readonly answers: JsonObject;
 }
 

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { CallContext, JsonObject, TraceContext } from '../../contracts/index.ts';
-import { askClient } from './client-input.ts';
+import { CODES } from '../wire/index.ts';
+import { answerable, askClient } from './client-input.ts';
 import { isObject } from './is-object.ts';
 import type { Exchange } from './peer.ts';
+import { RpcError } from './rpc.ts';
 
 /** Longest silence and longest call in milliseconds. The client has its own, shorter ones; these only free resources. */
 const IDLE_MS = 5 * 60_000;
@@ -29,6 +31,8 @@ export function callContext(
     idleMs: IDLE_MS,
     hardMs: HARD_MS,
     onEvent,
+    canAnswer: answerable(exchange.capabilities),
+    ...(exchange.disconnect && { disconnect: exchange.disconnect }),
     ...(answers && { answers }),
     ...(redelivery !== undefined && { redelivery }),
     ...(trace && { trace }),
@@ -49,11 +53,22 @@ function traceIn({ traceparent, tracestate }: JsonObject): TraceContext | undefi
   return { traceparent, ...(isState && { tracestate }) };
 }
 
-/** What the request answers of an earlier round. */
+function invalid(what: string): RpcError {
+  return new RpcError(CODES.invalidParams, `Invalid params: ${what}`);
+}
+
+/**
+ * What the request answers of an earlier round.
+ *
+ * @throws RpcError for what no answer of a client looks like
+ */
 export function answersIn({ inputResponses, requestState }: JsonObject): Answers | undefined {
-  if (inputResponses === undefined && typeof requestState !== 'string') return undefined;
-  const responses = isObject(inputResponses) ? inputResponses : {};
-  return { responses, ...(typeof requestState === 'string' && { state: requestState }) };
+  if (inputResponses === undefined && requestState === undefined) return undefined;
+  if (requestState !== undefined && typeof requestState !== 'string') throw invalid('requestState must be a string');
+  const responses = inputResponses ?? {};
+  if (inputResponses === null || !isObject(responses) || !Object.values(responses).every(isObject))
+    throw invalid('inputResponses must be an object of results');
+  return { responses, ...(requestState !== undefined && { state: requestState }) };
 }
 
 /** Progress and log messages of one call, in order, and none after its result or its cancellation. */

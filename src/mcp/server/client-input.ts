@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../contracts/index.ts';
+import type { InputKind, Json, JsonObject } from '../../contracts/index.ts';
 import { isObject } from './is-object.ts';
 import type { Exchange } from './peer.ts';
 
@@ -24,9 +24,31 @@ export function missingCapabilities(requests: Json, declared: unknown): JsonObje
     // Who names only one of the ways of asking has only that one; who names none has the form.
     const mode = isObject(request) && isObject(request.params) && request.params.mode === 'url' ? 'url' : 'form';
     const partly = capability === 'elicitation' && isObject(has) && ('url' in has || mode === 'url') && !(mode in has);
+    // Tools are for those models alone whose host runs them (MCP, Sampling).
+    const tools = capability === 'sampling' && isObject(has) && wantsTools(request) && !isObject(has.tools);
     if (!isObject(has) || partly) missing[capability] = partly ? { [mode]: {} } : {};
+    else if (tools) missing[capability] = { tools: {} };
   }
   return missing;
+}
+
+function wantsTools(request: Json): boolean {
+  return isObject(request) && isObject(request.params) && ('tools' in request.params || 'toolChoice' in request.params);
+}
+
+const KINDS: readonly (readonly [InputKind, JsonObject])[] = [
+  ['form', { method: 'elicitation/create' }],
+  ['url', { method: 'elicitation/create', params: { mode: 'url' } }],
+  ['sampling', { method: 'sampling/createMessage' }],
+  ['roots', { method: 'roots/list' }],
+];
+
+/** What a client can be asked for, by the capabilities that it declared. */
+export function answerable(declared: unknown): readonly InputKind[] {
+  if (!isObject(declared)) return [];
+  const can = ([, request]: (typeof KINDS)[number]) =>
+    Object.keys(missingCapabilities({ request }, declared)).length === 0;
+  return KINDS.filter(can).map(([kind]) => kind);
 }
 
 /** Sends one request to a client of the older revisions, on the stream of the call it belongs to. */

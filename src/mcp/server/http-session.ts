@@ -125,7 +125,11 @@ export class HttpSession {
   }
 
   async #answerTo(request: Request, reply: PostReply): Promise<string | null> {
-    const result = await this.#session.answer(request, (message) => reply.send(message));
+    const result = await this.#session.answer(request, {
+      send: (message) => reply.send(message),
+      // A client that wasn't told a place to come back to would lose the answer.
+      ...(this.#primes && { disconnect: () => reply.disconnect() }),
+    });
     if (result === null) return null;
     return typeof result === 'string' ? resultMessage(request.id, result) : errorMessage(request.id, result);
   }

@@ -21,6 +21,13 @@ export interface Agreed {
   readonly capabilities: JsonObject;
 }
 
+/** Where a request's messages go; `disconnect` ends the connection, where the client can come back for the rest. */
+interface Way {
+  /** False where the client can't be told. */
+  readonly send: (message: string) => boolean;
+  readonly disconnect?: () => void;
+}
+
 interface Asked {
   resolve(result: Json): void;
   reject(error: Error): void;
@@ -85,13 +92,12 @@ export class LegacySession {
   /**
    * Answers one request.
    *
-   * @param send takes what belongs to this request before its result: notifications, and questions to the client; false
-   *   where the client can't be told
+   * @param way takes what belongs to this request before its result: notifications, and questions to the client
    * @returns JSON text of the result, the error, or null for a request that was cancelled and gets no answer
    */
   async answer(
     { id, method, params }: { readonly id: Id; readonly method: string; readonly params: JsonObject },
-    send: (message: string) => boolean,
+    way: Way,
     gone?: AbortSignal,
   ): Promise<string | RpcError | null> {
     const own = this.#own(method, params);
@@ -103,7 +109,7 @@ export class LegacySession {
     running.add(cancel);
     this.#running.set(id, running);
     try {
-      const answer = await this.#answers.answer(method, params, this.#exchange(params, cancel.signal, send));
+      const answer = await this.#answers.answer(method, params, this.#exchange(params, cancel.signal, way));
       return cancel.signal.aborted ? null : answer;
     } finally {
       gone?.removeEventListener('abort', isGone);
@@ -173,7 +179,7 @@ export class LegacySession {
     return '{}';
   }
 
-  #exchange(params: JsonObject, signal: AbortSignal, send: (message: string) => boolean): Exchange {
+  #exchange(params: JsonObject, signal: AbortSignal, { send, disconnect }: Way): Exchange {
     return {
       peer: { who: this.#who, conversation: this.#conversation, era: 'legacy' },
       signal,
@@ -184,6 +190,7 @@ export class LegacySession {
       notify(method, told) {
         if (!signal.aborted) send(notificationMessage(method, told));
       },
+      ...(disconnect && { disconnect }),
       ask: (method, asked) => this.#ask(method, asked, signal, send),
     };
   }

@@ -87,7 +87,7 @@ export function linePeer(
       const why = 'Invalid Request: start with initialize, or say in _meta which revision this is';
       return new RpcError(CODES.invalidRequest, why);
     }
-    return session.answer(request, send);
+    return session.answer(request, { send });
   };
 
   const modern = async ({ id, method, params }: Request): Promise<string | RpcError | null> => {

@@ -7,7 +7,9 @@ export type McpAnswer =
   /** `text` is `result` as JSON; a tool's own is as it was received. */
   | { readonly kind: 'result'; readonly result: JsonObject; readonly text: string }
   | { readonly kind: 'input_required'; readonly result: JsonObject }
-  | { readonly kind: 'unknown_tool' };
+  | { readonly kind: 'unknown_tool' }
+  /** The request was wrong as one of the protocol. */
+  | { readonly kind: 'bad_request'; readonly message: string };
 
 function sentences(reasons: readonly Reason[], otherwise: string): string {
   return reasons.length === 0 ? otherwise : reasons.map((reason) => reason.text).join(' ');
@@ -66,6 +68,7 @@ export function outcomeToMcp(outcome: Outcome): McpAnswer {
     }
     case 'failed':
     case 'cancelled':
+      if (outcome.failure.badRequest) return { kind: 'bad_request', message: outcome.failure.message };
       return failed(outcome.failure);
     default:
       return outcome satisfies never;

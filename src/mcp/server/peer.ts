@@ -23,6 +23,8 @@ export interface Exchange {
   wantsLog(level: Json | undefined): boolean;
   /** Tells the client something that belongs to this request; lost when it is gone. Never throws. */
   notify(method: string, params: JsonObject): void;
+  /** Ends the connection that the answer is waited for on; the client comes back for it. Absent: it can't. */
+  disconnect?(): void;
   /** Asks the client on the stream of this request; only in the older revisions. Rejects with why there is no answer. */
   ask?(method: string, params: JsonObject | undefined): Promise<Json>;
 }

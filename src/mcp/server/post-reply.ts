@@ -7,6 +7,8 @@ const HEADERS_MS = 10_000;
 export interface MessageSink {
   send(message: string): void;
   end(): void;
+  /** Ends the connection alone, where the client can come back for the rest. */
+  disconnect?(): void;
 }
 
 /**
@@ -51,6 +53,11 @@ export class PostReply {
     const stream = this.stream();
     stream?.send(message);
     return stream !== undefined;
+  }
+
+  /** Ends the connection; what follows waits for the client to come back. */
+  disconnect(): void {
+    this.stream()?.disconnect?.();
   }
 
   /** @param status HTTP status, where the response isn't a stream already */

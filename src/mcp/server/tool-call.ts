@@ -45,6 +45,8 @@ export async function callTool(service: Service, params: JsonObject, exchange: E
   switch (answer.kind) {
     case 'unknown_tool':
       throw new RpcError(CODES.invalidParams, `Unknown tool: ${name}`);
+    case 'bad_request':
+      throw new RpcError(CODES.invalidParams, answer.message);
     case 'input_required':
       assertCanAnswer(exchange, answer.result);
       return modernResult({ result: answer.result, text: JSON.stringify(answer.result) }, service.infoText);
