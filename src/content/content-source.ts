@@ -173,7 +173,7 @@ async function asked<R extends SourceResult | null>(
   ctx: CallContext,
   run: (context: ContentContext) => Promise<R>,
 ): Promise<R | SourceResult> {
-  const { questions, pending } = asking({ name, identity: [kind, name] }, { ...args }, ctx);
+  const { questions, pending } = asking({ name, identity: [kind, name], onlyReads: true }, { ...args }, ctx);
   const { callId, who, signal } = ctx;
   const ended = await run({ callId, who, signal, ...questions }).catch((error: unknown) => thrown(error, signal));
   return pending() ?? ended;

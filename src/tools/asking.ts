@@ -105,6 +105,8 @@ export interface Asking {
 export interface Inquirer {
   readonly name: string;
   readonly identity: Json;
+  /** It changes nothing, so that it may be run again with the same answers. */
+  readonly onlyReads: boolean;
 }
 
 const SEAL = stateSeal();
@@ -115,9 +117,9 @@ const SEAL = stateSeal();
  * @param args what it was called with
  * @throws ToolFailure when the call comes back with a state that isn't one of its own
  */
-export function asking({ name, identity }: Inquirer, args: Json, ctx: CallContext): Asking {
+export function asking({ name, identity, onlyReads }: Inquirer, args: Json, ctx: CallContext): Asking {
   const bound = sha256(canonicalJson([identity, args, { ...ctx.who }] as Json));
-  const { earlier, ahead } = answersOf(ctx, bound, name);
+  const { earlier, ahead } = answersOf(ctx, { bound, name, onlyReads });
   const standing = new Map<string, { readonly id: string; readonly request: JsonObject }>();
   const times = new Map<string, number>();
 
@@ -213,12 +215,15 @@ interface Answers {
 }
 
 /** Only what was asked is answered: the rest of what the caller sends is left alone. */
-function answersOf({ answers, takesQuestions }: CallContext, bound: string, name: string): Answers {
+function answersOf(
+  { answers, takesQuestions }: CallContext,
+  { bound, name, onlyReads }: { readonly bound: string; readonly name: string; readonly onlyReads: boolean },
+): Answers {
   const { state, responses } = answers ?? {};
   const given = new Map<string, Json>(isJsonObject(responses ?? null) ? Object.entries(responses as JsonObject) : []);
   if (takesQuestions !== true) return { earlier: new Map(), ahead: new Map() };
   if (state === undefined) return { earlier: new Map(), ahead: given };
-  const opened = SEAL.open(state, bound);
+  const opened = SEAL.open(state, bound, onlyReads);
   if (!opened) throw stateRefused(name);
   const earlier = new Map<string, Json>(Object.entries(opened.answers));
   for (const [key, id] of Object.entries(opened.asked)) {

@@ -244,7 +244,11 @@ export function makeTool<I>({ definition, handler, preview, parse }: ToolParts<I
       try {
         const input = await checked(args);
         const { tool: name, name: wire, fingerprint } = definition.ref;
-        const { questions, pending } = asking({ name, identity: [wire, fingerprint] }, args, ctx);
+        const { questions, pending } = asking(
+          { name, identity: [wire, fingerprint], onlyReads: definition.effect === 'read' },
+          args,
+          ctx,
+        );
         const result = await endOf(async () => shaped(await handler(input, toolContext(ctx, questions)), name));
         // A question that stands comes before whatever the handler made of having no answer.
         return pending() ?? result();

@@ -8,7 +8,6 @@ export {
   type Answer,
   type Ask,
   asking,
-  noQuestions,
   type QuestionOptions,
   type Questions,
   type Root,

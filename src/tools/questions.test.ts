@@ -170,6 +170,17 @@ test('a state that is not its own makes the request a bad one, and the handler i
   expect(ran).not.toHaveBeenCalled();
 });
 
+test('a leg that is sent again is answered again by what only reads', async () => {
+  const reads = defineTool(
+    { name: 'reads', description: 'x', input: { type: 'object', properties: {} }, effect: 'read' },
+    async (_, { ask }) => (await ask('Which part?', FORM)).action,
+  ) as Tool;
+  const { answers } = second(await reads.call({}, context({ takesQuestions: true })), () => ({ action: 'decline' }));
+  for (const _ of [1, 2]) {
+    expect(textOf(await reads.call({}, context({ takesQuestions: true, answers })))).toContain('decline');
+  }
+});
+
 test('a handler lets its caller go where that can come back, and nothing happens where it can not', async () => {
   const disconnect = vi.fn();
   const leaves = tool((ctx) => ctx.disconnect());

@@ -12,6 +12,15 @@ test('a sealed state opens once, and only for what it is bound to', () => {
   expect(open(sealed, 'b')).toBeNull();
 });
 
+test('a state that is kept opens again, as long as it is not too old', () => {
+  let now = 0;
+  const { seal, open } = stateSeal(() => now);
+  const sealed = seal(state);
+  expect([open(sealed, 'b', true), open(sealed, 'b', true)]).toMatchObject([state, state]);
+  now = 30 * 60_000;
+  expect(open(sealed, 'b', true)).toBeNull();
+});
+
 test('a state is too old after half an hour', () => {
   let now = 0;
   const { seal, open } = stateSeal(() => now);

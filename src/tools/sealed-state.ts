@@ -19,12 +19,16 @@ export interface AskState {
 
 /**
  * Seals the state of a call that asks (MCP 2026-07-28, Multi Round-Trip Requests, `requestState`), which travels through
- * the caller: signed with a key of this process (HMAC-SHA-256), good for half an hour, and for one use.
+ * the caller: signed with a key of this process (HMAC-SHA-256), good for half an hour, and for one use unless it is kept.
  */
 export interface StateSeal {
   seal(state: AskState): string;
-  /** What was sealed, once; null for anything else, without a word on why. */
-  open(sealed: string, bound: string): AskState | null;
+  /**
+   * What was sealed; null for anything else, without a word on why.
+   *
+   * @param keep it may come again: of what only reads, a leg that is sent once more is worth an answer
+   */
+  open(sealed: string, bound: string, keep?: boolean): AskState | null;
 }
 
 export function stateSeal(now: () => number = Date.now): StateSeal {
@@ -46,7 +50,7 @@ export function stateSeal(now: () => number = Date.now): StateSeal {
       const body = Buffer.from(JSON.stringify({ nonce, bound, asked, answers })).toString('base64url');
       return `${body}.${sign(body).toString('base64url')}`;
     },
-    open(sealed, bound) {
+    open(sealed, bound, keep = false) {
       const [body = '', signature = '', ...rest] = sealed.split('.');
       const given = Buffer.from(signature, 'base64url');
       const expected = sign(body);
@@ -54,7 +58,7 @@ export function stateSeal(now: () => number = Date.now): StateSeal {
       const state = JSON.parse(Buffer.from(body, 'base64url').toString()) as AskState & { readonly nonce: string };
       if (state.bound !== bound) return null;
       const until = open.get(state.nonce);
-      open.delete(state.nonce);
+      if (!keep) open.delete(state.nonce);
       return until !== undefined && until > now() ? state : null;
     },
   };
