@@ -60,6 +60,41 @@ describe('an enum value in another letter case', () => {
     expect(source.calls).toEqual([]);
   });
 
+  test('is left as it is where the schema takes it so, whatever else has to be put right', async () => {
+    const open = definition('open', {
+      inputSchema: {
+        type: 'object',
+        properties: {
+          mode: { enum: ['dry-run', 'delete'] },
+          // Some known names, and any other.
+          model: { anyOf: [{ enum: ['gpt', 'opus'] }, { type: 'string' }] },
+        },
+        anyOf: [
+          { properties: { mode: { const: 'delete' }, text: { type: 'string' } } },
+          { properties: { mode: { const: 'dry-run' }, text: { enum: ['hello'] } } },
+        ],
+      },
+    });
+    const source = fakeSource({ open: () => ok('done') });
+    const { call, recorder } = bench([open], source);
+    await call('open', { text: 'Hello', mode: 'DELETE', model: 'GPT' });
+    expect(source.calls.map((each) => each.args)).toEqual([{ text: 'Hello', mode: 'delete', model: 'GPT' }]);
+    expect(recorder.intents[0]?.proposed).toEqual({ text: 'Hello', mode: 'DELETE', model: 'GPT' });
+    await call('open', { text: 'Hello', mode: 'DRY-RUN', model: 'GPT' });
+    expect(source.calls.at(-1)?.args).toEqual({ text: 'hello', mode: 'dry-run', model: 'GPT' });
+  });
+
+  test('many at once are put right, and too many to try are refused', async () => {
+    const list = definition('list', {
+      inputSchema: { type: 'object', properties: { all: { type: 'array', items: { enum: ['on', 'off'] } } } },
+    });
+    const source = fakeSource({ list: () => ok('done') });
+    const { call } = bench([list], source);
+    await call('list', { all: Array.from({ length: 100 }, () => 'On') });
+    expect(source.calls[0]?.args).toEqual({ all: Array.from({ length: 100 }, () => 'on') });
+    expect(await call('list', { all: Array.from({ length: 101 }, () => 'On') })).toMatchObject({ kind: 'invalid' });
+  });
+
   test('goes to the server as it is where calls are only relayed', async () => {
     const source = fakeSource({ work: () => ok('done') });
     const { call, recorder } = bench([work], source);

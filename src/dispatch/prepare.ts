@@ -1,5 +1,12 @@
-import type { Found, Json, ToolDefinition } from '../contracts/index.ts';
-import { compileSchema, enumCase, noSuchTool, type SchemaCheck } from '../tools/index.ts';
+import type { Found, Json, JsonObject, ToolDefinition } from '../contracts/index.ts';
+import {
+  asProposed,
+  type CaseCorrection,
+  compileSchema,
+  enumCase,
+  noSuchTool,
+  type SchemaCheck,
+} from '../tools/index.ts';
 import { type FixedArguments, fixArguments, isTooDeep, jsonType } from './arguments.ts';
 import type { Call, Ended, Path, Prepared } from './call-path.ts';
 import { isDecision } from './is-decision.ts';
@@ -9,6 +16,8 @@ import { quietly } from './quietly.ts';
 
 /** Longest text of arguments that aren't JSON that the record keeps. */
 const MOST_BROKEN_TEXT = 2_000;
+/** Most values of one call whose letter case is put right: each is tried. */
+const MOST_CORRECTIONS = 100;
 
 /** find → view → arguments → schema. What ends here has touched nothing but the definition. */
 export async function prepare(path: Path, call: Call): Promise<Ended | Prepared> {
@@ -39,9 +48,38 @@ async function inRightCase(
   const meant = enumCase(tool.inputSchema, parsed.value());
   const fixed = meant && fixArguments(meant.args);
   if (!fixed) return undefined;
-  const args = await fitted(call, tool, fixed);
-  if ('stage' in args) return undefined;
-  return { stage: 'prepared', tool, source, args, proposed: { args: parsed, corrections: meant.corrections } };
+  const all = await fitted(call, tool, fixed);
+  if ('stage' in all || meant.corrections.length > MOST_CORRECTIONS) return undefined;
+  const { args, corrections } = await needed(call, tool, all, meant.corrections);
+  return { stage: 'prepared', tool, source, args, proposed: { args: parsed, corrections } };
+}
+
+/**
+ * The arguments with those corrections alone without which they don't fit: what another schema takes as it is written, such
+ * as any text beside a few known values, was meant as it is written.
+ */
+async function needed(
+  call: Call,
+  tool: ToolDefinition,
+  all: FixedArguments,
+  corrections: readonly CaseCorrection[],
+): Promise<{ readonly args: FixedArguments; readonly corrections: readonly CaseCorrection[] }> {
+  let args = all;
+  let left = corrections;
+  const leaveOut = async (part: readonly CaseCorrection[]): Promise<void> => {
+    const without = part.length < left.length ? fixArguments(asProposed(args.value() as JsonObject, part)) : null;
+    const fits = without && (await fitted(call, tool, without));
+    if (fits && !('stage' in fits)) {
+      args = fits;
+      left = left.filter((correction) => !part.includes(correction));
+    } else if (part.length > 1) {
+      const half = Math.ceil(part.length / 2);
+      await leaveOut(part.slice(0, half));
+      await leaveOut(part.slice(half));
+    }
+  };
+  await leaveOut(corrections);
+  return { args, corrections: left };
 }
 
 function findSafely(path: Path, name: string): Found | undefined {
