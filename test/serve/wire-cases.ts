@@ -256,7 +256,7 @@ export function countingHost() {
     ...table,
     call: (call: Parameters<typeof table.call>[0]) => counted(() => table.call(call)),
     content: {
-      list: () => ({ resources: [], templates: [], prompts: [] }),
+      list: () => ({ resources: [], templates: [], prompts: [], setAside: [] }),
       read: async (uri: string) => (uri === 'fuzz:///a' ? read : failure),
       prompt: async () => failure,
       complete: async () => ({ values: [] }),

@@ -191,7 +191,7 @@ test(
 
     await until(() => count.running === 0);
     // There is room for as many sessions and streams as ever.
-    const sessions = [];
+    const sessions: string[] = [];
     for (let at = 0; at < LIMIT; at += 1) sessions.push(await open('2025-11-25'));
     await vi.waitFor(
       async () => {
