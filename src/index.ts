@@ -123,6 +123,7 @@ export type {
   ContentListing,
   ContentSource,
   Decision,
+  DeclarationRecord,
   Dispatcher,
   Effect,
   Executed,

@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { JsonObject } from '../contracts/index.ts';
+import { nullRecorder } from '../dispatch/index.ts';
+import { type AuditRecord, auditRecorder, compilePolicy } from '../policy/index.ts';
+import { memoryStore } from '../store/index.ts';
 import { scriptedModel } from '../testing/index.ts';
 import { defineTool } from '../tools/index.ts';
 import type { AgentOptions } from './agent-options.ts';
@@ -66,6 +69,77 @@ describe('a tool that the provider runs', () => {
     const later = { tool: 'web_search', when: { label: 'untrusted-content' } };
     const permissions = { allow: ['web_search'], deny: [later] };
     expect((await declared([SEARCH], { permissions })).tools).toEqual([]);
+  });
+
+  test('leaves its decision in the audit of each run: the rule, who was asked, and what it was declared as', async () => {
+    const records: AuditRecord[] = [];
+    const store = memoryStore().log<AuditRecord>('audit', 'w');
+    const audit = auditRecorder({ log: store, writer: 'w', key: new Uint8Array(32), by: 'test', host: 'h', pid: 1 });
+    const code: ProviderTool = { type: 'code_execution_20250825', name: 'code_execution' };
+    const fetched: ProviderTool = { type: 'web_fetch_20250910', name: 'web_fetch' };
+    const advisor: ProviderTool = { type: 'advisor_20260301', name: 'advisor' };
+    const agent = await createAgent({
+      model: scriptedModel(['Done.', 'Done.']),
+      providerTools: [SEARCH, code, fetched, advisor],
+      permissions: { allow: ['web_search'], deny: ['code_execution'] },
+      asker: {
+        ask: async ({ tool }) =>
+          tool.ref.name === 'web_fetch'
+            ? { answer: 'allow', by: 'ann', args: { ...fetched, max_uses: 1 } }
+            : { answer: 'deny', by: 'ann', reason: 'Not today.' },
+      },
+      recorder: audit,
+    });
+    await agent.run('Go.', { conversation: 'c1' }).result;
+    await agent.run('Go on.', { conversation: 'c2' }).result;
+    await audit.close();
+    for await (const { record } of store.read(1)) records.push(record);
+    const declarations = records.flatMap((record) => (record.type === 'declaration' ? [record] : []));
+    expect(declarations.map(({ call }) => `${call.conversation} ${call.name}`)).toEqual(
+      ['c1', 'c2'].flatMap((run) => ['web_search', 'code_execution', 'web_fetch', 'advisor'].map((n) => `${run} ${n}`)),
+    );
+    const [allowed, denied, asked, refused] = declarations;
+    expect(declarations.map(({ leftOut }) => leftOut === undefined)).toEqual(
+      [0, 1].flatMap(() => [true, false, true, false]),
+    );
+    expect(allowed?.call).toMatchObject({ who: { agent: 'agent' }, effect: 'read', args: SEARCH });
+    expect(allowed?.call.decision).toMatchObject({ effect: 'allow', reasons: [{ code: 'allow_rule' }] });
+    expect(denied?.leftOut).toContain('deny rule "code_execution"');
+    expect(denied?.call.decision).toMatchObject({ effect: 'deny', reasons: [{ code: 'deny_rule' }] });
+    expect(asked?.call).toMatchObject({
+      args: { ...fetched, max_uses: 1 },
+      proposed: { args: fetched },
+      asked: { answer: 'allow', by: 'ann' },
+    });
+    expect(refused?.call.asked).toMatchObject({ answer: 'deny', reason: 'Not today.' });
+  });
+
+  test('is in the audit again once a rule that came later hides it', async () => {
+    const told: string[] = [];
+    let isHidden = false;
+    const policy = compilePolicy([
+      { scope: 'user', file: 'bridle.json', trusted: true, permissions: { allow: ['web_search'] } },
+    ]).policy;
+    const agent = await createAgent({
+      model: scriptedModel(['Done.', 'Done.']),
+      providerTools: [SEARCH],
+      policy: {
+        ...policy,
+        decide: (...given) => policy.decide(...given),
+        view: (who, tool) =>
+          isHidden && tool.ref.name === 'web_search'
+            ? { effect: 'deny', reasons: [{ room: 'policy', code: 'deny_rule', text: 'No.' }], policyVersion: 'p2' }
+            : policy.view(who, tool),
+      },
+      recorder: {
+        ...nullRecorder(),
+        declared: ({ decision, leftOut }) => void told.push(`${decision.policyVersion === 'p2'} ${leftOut ?? ''}`),
+      },
+    });
+    await agent.run('Go.').result;
+    isHidden = true;
+    await agent.run('Go on.').result;
+    expect(told).toEqual(['false ', 'true No.']);
   });
 
   test('is no tool of other models', async () => {

@@ -6,6 +6,7 @@ import type {
   Asker,
   AskReply,
   Decision,
+  DeclarationRecord,
   Effect,
   Identity,
   Json,
@@ -27,6 +28,8 @@ export type ProviderTool = JsonObject & { readonly type: string; readonly name: 
 export interface ProviderTools {
   /** As the policy has it now. */
   list(): readonly LoopTool[];
+  /** What was decided on each, as the policy has it now. */
+  declarations(): readonly Omit<DeclarationRecord, 'conversation'>[];
   /** Which were left out, and why. */
   readonly warnings: readonly Reason[];
 }
@@ -41,6 +44,12 @@ interface Deciding {
 interface Declared {
   readonly definition: ToolDefinition;
   readonly tool: LoopTool;
+}
+
+/** What came of an entry, and what is recorded of it. */
+interface Decided {
+  readonly made: Declared | string;
+  readonly record: Omit<DeclarationRecord, 'conversation' | 'leftOut'>;
 }
 
 /** Kinds of tools that the provider runs, and what a call of them may do to the world. */
@@ -67,11 +76,12 @@ export async function providerTools(entries: readonly ProviderTool[], deciding: 
   checkEntries(entries);
   const { model, who, policy } = deciding;
   const declared: Declared[] = [];
+  const all: Decided[] = [];
   const warnings: Reason[] = [];
   for (const entry of entries) {
-    const made = isOfAnother(model)
-      ? `The model "${printable(model.id)}" has no tools of its provider.`
-      : await decided(forModel(entry, model), deciding);
+    const came = isOfAnother(model) ? undefined : await decided(forModel(entry, model), deciding);
+    if (came) all.push(came);
+    const made = came?.made ?? `The model "${printable(model.id)}" has no tools of its provider.`;
     if (typeof made !== 'string') declared.push(made);
     else {
       const text = `The provider's tool "${printable(entry.name)}" is left out. ${made}`;
@@ -81,25 +91,37 @@ export async function providerTools(entries: readonly ProviderTool[], deciding: 
   return {
     list: () =>
       declared.filter(({ definition }) => policy.view(who, definition).effect !== 'deny').map(({ tool }) => tool),
+    declarations: () =>
+      all.map(({ made, record }) => {
+        if (typeof made === 'string') return { ...record, leftOut: made };
+        const view = policy.view(who, made.definition);
+        return view.effect === 'deny' ? { ...record, decision: view, leftOut: reasonsOf(view) } : record;
+      }),
     warnings,
   };
 }
 
 /** The tool as it may be declared, or why it may not. */
-async function decided(entry: ProviderTool, { who, policy, asker }: Deciding): Promise<Declared | string> {
+async function decided(entry: ProviderTool, { who, policy, asker }: Deciding): Promise<Decided> {
   const definition = definitionOf(entry);
   const callId = `provider_${entry.name}`;
   const decision = await policy.decide(who, definition, { args: entry, labels: UNKNOWN, callId });
-  if (decision.effect === 'deny') return reasonsOf(decision);
+  const came = (made: Declared | string, asked?: AskReply): Decided => {
+    const { ref, effect } = typeof made === 'string' ? definition : made.definition;
+    const args = typeof made === 'string' ? entry : (made.tool.entry ?? entry);
+    const proposed = canonicalJson(args) === canonicalJson(entry) ? {} : { proposed: entry };
+    return { made, record: { callId, who, ref, effect, args, ...proposed, decision, ...(asked && { asked }) } };
+  };
+  if (decision.effect === 'deny') return came(reasonsOf(decision));
   const changed = changedBy(entry, decision.input);
-  if (decision.effect === 'allow') return changed ? declaredAs(changed) : OTHER_TOOL;
+  if (decision.effect === 'allow') return came(changed ? declaredAs(changed) : OTHER_TOOL);
   const { signal } = new AbortController();
   const reply = await asker.ask({ callId, who, tool: definition, args: changed ?? entry, decision, signal });
-  if (reply.answer !== 'allow') return refusalOf(reply);
+  if (reply.answer !== 'allow') return came(refusalOf(reply), reply);
   const claim = await reply.grant?.claim(callId);
-  if (claim && !claim.claimed) return claim.why;
+  if (claim && !claim.claimed) return came(claim.why, reply);
   const answered = changed && changedBy(changed, reply.args);
-  return answered ? declaredAs(answered) : OTHER_TOOL;
+  return came(answered ? declaredAs(answered) : OTHER_TOOL, reply);
 }
 
 /** Nobody can tell now what will have entered the conversation when the provider runs it. */

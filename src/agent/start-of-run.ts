@@ -95,6 +95,15 @@ export function runStarter(parts: AgentParts): RunStarter {
     let seen = '';
     const tellList = () => recordList(recorder, { catalog, policy }, who, () => catalog.list(who));
     tellList();
+    let declaredAs = '';
+    const tellDeclared = () => {
+      const declarations = parts.provided?.declarations() ?? [];
+      const now = JSON.stringify(declarations.map(({ leftOut }) => leftOut ?? null));
+      if (now === declaredAs) return;
+      declaredAs = now;
+      for (const each of declarations) recorder.declared?.({ ...each, conversation });
+    };
+    tellDeclared();
     const follower = recorder.run?.({ conversation, who, model: model.id, at: Date.now() });
     const known = new Set([...state.tools, ...state.addedTools, ...(goesOn?.tools ?? [])].map((tool) => tool.name));
     const newBook = () => new OriginBook(tools.find, reader.tool.ref.name, parts.subagents?.labelsIn(conversation));
@@ -151,6 +160,7 @@ export function runStarter(parts: AgentParts): RunStarter {
         if (version === seen) return { tools: [], note };
         if (seen !== '') tellList();
         seen = version;
+        tellDeclared();
         const now = runTools.list();
         const fresh = now.filter((tool) => !known.has(tool.name));
         const gone = [...known].filter((name) => !now.some((tool) => tool.name === name));

@@ -65,6 +65,7 @@ export async function openAudit(
       intent: audit.intent,
       outcome: audit.outcome,
       question: audit.question,
+      declared: audit.declared,
       // What the agent itself is shown is told below, with the version of rules that no tool tells.
       listed(list) {
         if (list.kind === 'list' && list.who.agent === who.agent) return;

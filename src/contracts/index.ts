@@ -38,6 +38,7 @@ export type {
   BehindRecord,
   CallOutcomeRecord,
   CallRecord,
+  DeclarationRecord,
   HookRecord,
   IntentRecord,
   ListRecord,

@@ -123,6 +123,28 @@ export interface ListRecord {
 }
 
 /**
+ * A tool that the model's provider runs by itself, as a run begins: it is decided on when it is declared, since nothing
+ * stands between a model and such a tool later.
+ */
+export interface DeclarationRecord {
+  /** Of the run. */
+  readonly conversation: string;
+  /** By which the decision knew it; it is the same in each run of an agent. */
+  readonly callId: string;
+  readonly who: Identity;
+  readonly ref: ToolRef;
+  readonly effect: 'read' | 'idempotent' | 'write';
+  /** The entry of `tools` that it is declared as. */
+  readonly args: Json;
+  /** The entry as it was given, where a hook or whoever was asked changed it. */
+  readonly proposed?: Json;
+  readonly decision: Decision;
+  readonly asked?: AskReply;
+  /** Why it isn't declared; absent: it is. */
+  readonly leftOut?: string;
+}
+
+/**
  * `intent` resolves when the record is durable if the tool's effect isn't `read`, at once if it is; `outcome` never
  * delays the answer and never throws.
  */
@@ -137,6 +159,8 @@ export interface Recorder {
   hook?(r: HookRecord): void;
   /** Told as often as somebody is shown their tools, the same ones too. Never delays anything and never throws. */
   listed?(r: ListRecord): void;
+  /** Told of each such tool as a run begins, and again when the rules for it have changed. Never delays anything and never throws. */
+  declared?(r: DeclarationRecord): void;
   /** A run of an agent's loop begins; whoever wants to know of it gives what follows it. What it throws is dropped. */
   run?(r: RunRecord): RunFollower | undefined;
 }

@@ -49,6 +49,9 @@ export function allRecorders(...recorders: readonly (Recorder | undefined)[]): R
         for (const each of all) quietly(() => each.listed?.(record));
       },
     }),
+    declared(record) {
+      for (const each of all) quietly(() => each.declared?.(record));
+    },
     run(record) {
       const followers: RunFollower[] = [];
       for (const each of all) {

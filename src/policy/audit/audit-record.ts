@@ -122,6 +122,14 @@ export type AuditEntry =
       readonly server?: string;
       readonly argsDigest: string;
     }
+  /** A tool that the model's provider runs, as a run begins: with the decision on its declaration. */
+  | {
+      readonly type: 'declaration';
+      /** Its `args` are the entry that was declared. */
+      readonly call: AuditedCall;
+      /** Why it wasn't declared; absent: it was. */
+      readonly leftOut?: string;
+    }
   /** Records that could not be written: of reads, or of how calls ended. */
   | { readonly type: 'lost'; readonly records: number }
   /** The writer ended in order. */

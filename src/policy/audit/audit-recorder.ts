@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type {
   CallOutcomeRecord,
+  DeclarationRecord,
   Identity,
   IntentRecord,
   Json,
@@ -14,7 +15,14 @@ import type {
 import { BridleError } from '../../tools/index.ts';
 import type { AuditEntry, AuditHead, AuditRecord } from './audit-record.ts';
 import { headOf, linked, startOf } from './chain.ts';
-import { argsDigest, type DescribeOptions, describeCall, describeEnd, describeQuestion } from './describe-call.ts';
+import {
+  argsDigest,
+  type DescribeOptions,
+  describeCall,
+  describeDeclaration,
+  describeEnd,
+  describeQuestion,
+} from './describe-call.ts';
 import { providerUses } from './provider-uses.ts';
 import { redactor } from './redact.ts';
 
@@ -58,6 +66,8 @@ export interface AuditRecorder extends Recorder {
   listed(list: ListRecord): void;
   /** What a server asked in the middle of a call, or of a request for a person, with the answer. Never throws. */
   question(record: QuestionRecord): void;
+  /** A tool of the model's provider was declared in a run, or left out. Never throws. */
+  declared(record: DeclarationRecord): void;
   /** Follows the runs of an agent for what its model's provider ran itself. */
   run(run: RunRecord): RunFollower;
   /**
@@ -230,6 +240,14 @@ export function auditRecorder(options: AuditRecorderOptions): AuditRecorder {
       try {
         const question = describeQuestion(record, describe);
         note(() => ({ type: 'question', question }));
+      } catch {
+        lose();
+      }
+    },
+    declared(record: DeclarationRecord) {
+      try {
+        const declaration = describeDeclaration(record, describe);
+        note(() => ({ type: 'declaration', ...declaration }));
       } catch {
         lose();
       }

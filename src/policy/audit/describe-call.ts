@@ -1,6 +1,7 @@
 import type {
   AskReply,
   CallOutcomeRecord,
+  DeclarationRecord,
   Decision,
   IntentRecord,
   Json,
@@ -23,7 +24,21 @@ export interface DescribeOptions {
 
 /** Everything that an audit keeps of a call, apart from its end: redacted, and with keyed digests. */
 export function describeCall(record: IntentRecord | CallOutcomeRecord, options: DescribeOptions): AuditedCall {
+  return described(record, options, new Set());
+}
+
+/** The same of a declaration, and why it was left out. */
+export function describeDeclaration({ leftOut, ...record }: DeclarationRecord, options: DescribeOptions) {
   const removed = new Set<string>();
+  const call = described({ ...record, argsDigest: '' }, options, removed);
+  return { call, ...(leftOut !== undefined && { leftOut: options.redactor.scrub(leftOut, removed) }) };
+}
+
+function described(
+  record: IntentRecord | CallOutcomeRecord,
+  options: DescribeOptions,
+  removed: Set<string>,
+): AuditedCall {
   const kept = keeper(options, removed);
   // A text is what could not be read as arguments: nothing can be taken out of it by name.
   const args = typeof record.args === 'string' ? undefined : kept(record.args);

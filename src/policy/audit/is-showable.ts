@@ -13,7 +13,7 @@ export function isShowable(record: AuditRecord): boolean {
   if (!isTime(at)) return false;
   const { call, end, question } = record as unknown as Members;
   if (type === 'question') return isObject(question) && hasTexts(question, 'id', 'conversation', 'method');
-  if (type === 'intent') return isCall(call);
+  if (type === 'intent' || type === 'declaration') return isCall(call);
   if (type === 'call') return isCall(call) && isEnd(end);
   return type !== 'end' || isEnd(end);
 }
