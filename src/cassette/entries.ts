@@ -16,6 +16,11 @@ export interface CassetteHeader {
   readonly task?: string;
   /** The conversation in which it was recorded; a run that is played back has the same one. */
   readonly conversation?: string;
+  /**
+   * Whether every agent that was started had `model`, whatever its own was. Absent: it isn't known, as in recordings that
+   * hold no models of started agents.
+   */
+  readonly oneModel?: boolean;
   /** Folders whose paths may be others where it is played back, by name, as in `project`. */
   readonly paths: Readonly<Record<string, string>>;
 }
@@ -35,6 +40,9 @@ export interface RecordedError {
 export type CassetteEntry = { readonly v: 1; readonly n: number } & (
   | {
       readonly type: 'messages';
+      /** Of an agent that was started and has a model of its own: that agent and the `Model.id`. */
+      readonly agent?: string;
+      readonly model?: string;
       /** The body of a Messages API request, without `model` and `stream`. */
       readonly request: Json;
       readonly reply?: { readonly message: Json; readonly stopReason: string; readonly usage: Json };

@@ -3,5 +3,11 @@
  * sent anywhere, and no secret is ever written.
  */
 export type { CassetteHeader } from './entries.ts';
-export { type CassettePlayer, type PlayedConnection, type PlayOptions, playCassette } from './play.ts';
+export {
+  type CassettePlayer,
+  type PlayedAgent,
+  type PlayedConnection,
+  type PlayOptions,
+  playCassette,
+} from './play.ts';
 export { type CassetteRecorder, type RecordOptions, recordCassette } from './record.ts';

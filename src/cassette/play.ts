@@ -9,10 +9,11 @@ import type {
   ServerRef,
 } from '../contracts/index.ts';
 import { McpError } from '../mcp/client/index.ts';
-import { BridleError, canonicalJson, printable, rawJson, sha256 } from '../tools/index.ts';
-import { differences, differenceText } from './difference.ts';
+import { BridleError, printable, rawJson } from '../tools/index.ts';
 import { type CassetteEntry, type CassetteHeader, type RecordedError, readCassette } from './entries.ts';
+import { matcher } from './matcher.ts';
 import { type Normalise, normaliser } from './normalise.ts';
+import { playedModels } from './played-models.ts';
 
 type Of<T extends CassetteEntry['type']> = Extract<CassetteEntry, { readonly type: T }>;
 
@@ -31,8 +32,13 @@ export interface CassettePlayer {
   readonly input: Json | undefined;
   /** The recorded servers. */
   readonly servers: readonly ServerRef[];
-  /** The recorded model; its `respond` throws `cassette_diverged`. */
-  model(): Model;
+  /**
+   * A recorded model; its `respond` throws `cassette_diverged`.
+   *
+   * @param of the agent that is started with it, and the `Model.id` it has now; default: the recorded one. Without `of`: the
+   *   model of the run, and of agents that have the same
+   */
+  model(of?: PlayedAgent): Model;
   /** A recorded server; its `request` rejects with `cassette_diverged`, and the model's next one says so too. */
   connection(server: string): PlayedConnection;
   /** Answers as whoever was asked did. */
@@ -41,6 +47,12 @@ export interface CassettePlayer {
   divergence(): BridleError | undefined;
   /** How many recorded exchanges nobody asked for, lists of what servers have left out. */
   left(): number;
+}
+
+/** An agent that is started with a model of its own. */
+export interface PlayedAgent {
+  readonly agent: string;
+  readonly model?: string;
 }
 
 export interface PlayOptions {
@@ -81,7 +93,7 @@ export async function playCassette(file: string, options: PlayOptions = {}): Pro
     diverged ??= error;
     return error;
   };
-  const messages = matcher(ofType('messages'), ({ request }) => request, then, now);
+  const models = playedModels(header.model, ofType('messages'), then, now);
   const asked = matcher(ofType('asked').filter(wentOn), ({ tool, args }) => ({ tool, args }), then, now);
   const requests = matcher(
     ofType('mcp').filter(wentOn),
@@ -96,19 +108,22 @@ export async function playCassette(file: string, options: PlayOptions = {}): Pro
     input: ofType('input')[0]?.content,
     servers: [...servers.values()].map(({ server }) => server),
     divergence: () => diverged,
-    left: () => messages.left() + asked.left() + requests.left(),
-    model: () => ({
-      id: header.model,
-      async respond(request) {
-        if (diverged) throw diverged;
-        const taken = messages.take(request);
-        if ('problem' in taken) throw diverge(`Request ${taken.nth} to the model`, taken.problem);
-        const { reply, error } = taken.entry;
-        if (reply) return structuredClone(reply);
-        const { code, message } = error ?? { code: 'model_failed', message: 'The recorded model gave no reply.' };
-        throw code === 'internal' ? new Error(message) : new BridleError(code, message);
-      },
-    }),
+    left: () => models.left() + asked.left() + requests.left(),
+    model(of) {
+      const played = models.of(of);
+      return {
+        id: played.id,
+        async respond(request) {
+          if (diverged) throw diverged;
+          const taken = played.take(request);
+          if ('problem' in taken) throw diverge(`Request ${taken.nth} ${played.to}`, taken.problem);
+          const { reply, error } = taken.entry;
+          if (reply) return structuredClone(reply);
+          const { code, message } = error ?? { code: 'model_failed', message: 'The recorded model gave no reply.' };
+          throw code === 'internal' ? new Error(message) : new BridleError(code, message);
+        },
+      };
+    },
     connection(key) {
       const recorded = servers.get(key);
       return {
@@ -161,47 +176,6 @@ async function givenUp(signal: AbortSignal): Promise<never> {
     });
   }
   throw signal.reason;
-}
-
-type Taken<T> = { readonly entry: T } | { readonly problem: string; readonly nth: number };
-
-/**
- * Finds recorded exchanges by what was sent: those that run side by side come in any order. Each is taken once.
- *
- * @param again whether one may be taken again once all like it are gone
- */
-function matcher<T extends CassetteEntry>(
-  entries: readonly T[],
-  sentOf: (entry: T) => Json,
-  then: Normalise,
-  now: Normalise,
-  again: (entry: T) => boolean = () => false,
-): { take(sent: Json): Taken<T>; left(): number } {
-  const recorded = entries.map((entry) => ({ entry, sent: then(sentOf(entry)), isTaken: false }));
-  const byDigest = new Map<string, typeof recorded>();
-  for (const each of recorded) {
-    const digest = sha256(canonicalJson(each.sent));
-    byDigest.set(digest, [...(byDigest.get(digest) ?? []), each]);
-  }
-  let taken = 0;
-  return {
-    left: () => recorded.filter(({ isTaken, entry }) => !isTaken && !again(entry)).length,
-    take(sent) {
-      const given = now(JSON.parse(JSON.stringify(sent)) as Json);
-      const alike = byDigest.get(sha256(canonicalJson(given))) ?? [];
-      const found = alike.find(({ isTaken }) => !isTaken) ?? alike.filter(({ entry }) => again(entry)).at(-1);
-      taken += 1;
-      if (found) {
-        found.isTaken = true;
-        return { entry: found.entry };
-      }
-      // What comes nearest is shown, of what hasn't been asked for; of equals the first.
-      const rest = recorded.filter(({ isTaken }) => !isTaken).map((each) => differences(each.sent, given));
-      if (rest.length === 0) return { problem: '  nothing more was recorded', nth: taken };
-      const nearest = rest.reduce((best, each) => (each.length < best.length ? each : best));
-      return { problem: differenceText(nearest), nth: taken };
-    },
-  };
 }
 
 function failure(error: RecordedError | undefined): McpError {

@@ -15,8 +15,12 @@ export interface RecordOptions extends Omit<CassetteHeader, 'v' | 'type' | 'at' 
 /** Records what a run exchanges with its model, with servers and with whoever is asked. */
 export interface CassetteRecorder {
   readonly path: string;
-  /** The same model, recorded. */
-  model(inner: Model): Model;
+  /**
+   * The same model, recorded.
+   *
+   * @param of the agent that is started with it; default: the run's own, and those that have its model
+   */
+  model(inner: Model, of?: { readonly agent: string }): Model;
   /** The same connection, recorded. */
   connection<T extends Connection>(inner: T): T;
   /** The same asker, recorded. */
@@ -75,17 +79,18 @@ export async function recordCassette(file: string, options: RecordOptions): Prom
   return {
     path: file,
     input: (content) => add(next(), { type: 'input', content }),
-    model: (inner) => ({
+    model: (inner, of) => ({
       id: inner.id,
       async respond(request, ctx) {
         const n = next();
+        const entry = { type: 'messages', ...(of && { agent: of.agent, model: inner.id }), request } as const;
         try {
           const reply = await inner.respond(request, ctx);
           const { message, stopReason, usage } = reply;
-          add(n, { type: 'messages', request, reply: { message, stopReason, usage } });
+          add(n, { ...entry, reply: { message, stopReason, usage } });
           return reply;
         } catch (error) {
-          if (!ctx.signal.aborted) add(n, { type: 'messages', request, error: errorOf(error) });
+          if (!ctx.signal.aborted) add(n, { ...entry, error: errorOf(error) });
           throw error;
         }
       },

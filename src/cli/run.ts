@@ -53,6 +53,8 @@ export async function run(given: ParsedCommand, io: CommandIo): Promise<number> 
   const chosen = tape.player
     ? { model: tape.player.model(), isFlag: true, isDefault: false }
     : await chosenModel(parsed, io, resumes?.model);
+  // Recordings that don't say hold no other models.
+  const oneModel = tape.player ? tape.player.header.oneModel !== false : chosen.isFlag;
   const name = stringOption(parsed, 'agent') ?? MAIN_AGENT;
   const waitMs = readyMs(parsed, io);
   const search = toolSearchOption(parsed);
@@ -70,7 +72,7 @@ export async function run(given: ParsedCommand, io: CommandIo): Promise<number> 
     try {
       const { model: asked, isDefault } = await modelFor(workspace.agent, chosen);
       const conversation = tape.player?.header.conversation ?? randomUUID();
-      await tape.begin({ project: workspace.project, model: asked, agent: name, task, conversation });
+      await tape.begin({ project: workspace.project, model: asked, agent: name, task, conversation, oneModel });
       const model = tape.model(asked);
       if (isDefault && !quiet) {
         io.stderr.write(style.dim('model: the offline planner, no language model (--model claude-… for a real one)\n'));
@@ -105,7 +107,7 @@ export async function run(given: ParsedCommand, io: CommandIo): Promise<number> 
         ...(!tape.waitsForAll && { ready: { ms: waitMs } }),
         limits: defined({ ...limits, turns: limits.turns ?? workspace.agent?.maxTurns }),
         recorder: allRecorders(tape.player ? undefined : audit.recorder, steps?.recorder, told.recorder),
-        ...subagentOptions(parsed, workspace, { ...place, isModelFlag: chosen.isFlag }),
+        ...(await tape.started(subagentOptions(parsed, workspace, { ...place, isModelFlag: oneModel }))),
         ...(steps && { onProgress: steps.onProgress }),
       };
       const agent = await closingOnAbort(signal, workspace.close, () => createAgent(options));

@@ -1,8 +1,10 @@
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
+import type { AgentOptions } from '../agent/index.ts';
 import { type CassettePlayer, type CassetteRecorder, playCassette, recordCassette } from '../cassette/index.ts';
 import type { Asker, Connection, Json, Model } from '../contracts/index.ts';
 import type { Project } from '../host/index.ts';
+import { modelIdOf, resolveModel } from '../models/index.ts';
 import { BridleError, namesSecret } from '../tools/index.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
 import { stringOption } from './parse.ts';
@@ -22,8 +24,12 @@ export interface Tape {
     readonly agent: string;
     readonly task: string;
     readonly conversation: string;
+    /** Whether agents that are started have the same model, whatever their files say. */
+    readonly oneModel: boolean;
   }): Promise<void>;
   model(inner: Model): Model;
+  /** The agents that may be started, those with models of their own recorded or played too. */
+  started<T extends Pick<AgentOptions, 'subagents'>>(options: T): Promise<T>;
   asker(inner: Asker): Asker;
   input(content: Json): void;
   /** What is wrong although the run has ended, if anything is. */
@@ -80,6 +86,11 @@ function recording(file: string | undefined, io: CommandIo): Tape {
       });
     },
     model: (inner) => recorder?.model(inner) ?? inner,
+    started: (options) =>
+      withModels(options, async (model, agent) => {
+        if (!recorder) return model;
+        return recorder.model(typeof model === 'string' ? await resolveModel(model) : model, { agent });
+      }),
     asker: (inner) => recorder?.asker(inner) ?? inner,
     input: (content) => recorder?.input(content),
     fault() {
@@ -104,6 +115,11 @@ function playing(player: CassettePlayer, at: (root: string) => void): Tape {
     },
     begin: async ({ project }) => at(project.root),
     model: () => player.model(),
+    // Nothing of a model is looked up that is not asked: its key, say.
+    started: (options) =>
+      withModels(options, (model, agent) => {
+        return player.model({ agent, model: typeof model === 'string' ? modelIdOf(model) : model.id });
+      }),
     asker: () => player.asker(),
     input: () => {},
     fault() {
@@ -135,6 +151,20 @@ function playedServer(player: CassettePlayer, key: string): ServerConnection {
     ready: async () => about ?? { capabilities: {} },
     watch: () => () => {},
   } as unknown as ServerConnection;
+}
+
+/** The same options, with another model for each started agent that has one of its own. */
+async function withModels<T extends Pick<AgentOptions, 'subagents'>>(
+  options: T,
+  made: (model: Model | string, agent: string) => Model | string | Promise<Model | string>,
+): Promise<T> {
+  if (!options.subagents) return options;
+  const subagents = await Promise.all(
+    options.subagents.map(async (each) =>
+      each.model === undefined ? each : { ...each, model: await made(each.model, each.name) },
+    ),
+  );
+  return { ...options, subagents };
 }
 
 function homeOf({ env }: CommandIo): string {

@@ -11,6 +11,6 @@ export { type ModelTraits, modelTraits } from './model-traits.ts';
 export { type OfflineModelOptions, offlineModel } from './offline/index.ts';
 export { type OpenAIOptions, openaiModel } from './openai/index.ts';
 export { costOf } from './prices.ts';
-export { resolveModel } from './resolve-model.ts';
+export { modelIdOf, resolveModel } from './resolve-model.ts';
 export type { RetryOptions } from './retry.ts';
 export { type ApartUsage, usageApart } from './usage-apart.ts';

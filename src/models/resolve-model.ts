@@ -11,6 +11,9 @@ const FORMS = [
   'openai:ID@URL               a model at an OpenAI-compatible server, e.g. openai:qwen3:8b@http://localhost:11434/v1',
 ];
 
+const CLAUDE = /^(?:anthropic:(.+)|(claude-.+))$/;
+const OPENAI = /^openai:(.+?)(?:@(https?:\/\/.+))?$/;
+
 /**
  * The model that a person named on the command line or in a setting.
  *
@@ -24,14 +27,14 @@ export async function resolveModel(spec: string): Promise<Model> {
     const { offlineModel } = await import('./offline/index.ts');
     return offlineModel();
   }
-  const claude = /^(?:anthropic:(.+)|(claude-.+))$/.exec(name);
+  const claude = CLAUDE.exec(name);
   const claudeId = claude?.[1] ?? claude?.[2];
   if (claudeId !== undefined) {
     anthropicCredential();
     anthropicEndpoint(claudeId, {});
     return anthropicModel(claudeId);
   }
-  const openai = /^openai:(.+?)(?:@(https?:\/\/.+))?$/.exec(name);
+  const openai = OPENAI.exec(name);
   if (openai?.[1] !== undefined) {
     const [, id, baseURL] = openai;
     if (baseURL === undefined) refuseBareAddress(id);
@@ -44,6 +47,14 @@ export async function resolveModel(spec: string): Promise<Model> {
   throw new BridleError('model_unknown', `There is no model ${JSON.stringify(spec)}.${advice}`, {
     hint: `Give one of:\n${FORMS.map((form) => `  ${form}`).join('\n')}`,
   });
+}
+
+/** The `Model.id` of what `resolveModel` takes, without asking for its key or address. */
+export function modelIdOf(spec: string): string {
+  const name = spec.trim();
+  const claude = CLAUDE.exec(name);
+  const openai = OPENAI.exec(name);
+  return claude?.[1] ?? claude?.[2] ?? (openai ? `openai:${openai[1]}` : name);
 }
 
 /** A host after the @, without its scheme. Other text there belongs to the model's name: `org/model@20250101`. */

@@ -6,6 +6,7 @@ export {
   type CassetteHeader,
   type CassettePlayer,
   type CassetteRecorder,
+  type PlayedAgent,
   type PlayedConnection,
   type PlayOptions,
   playCassette,
