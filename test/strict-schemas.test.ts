@@ -138,6 +138,66 @@ test.each<[string, Json]>([
   if (tool) expect(apiToolEntry(tool, 'strict')).not.toHaveProperty('strict');
 });
 
+const TEXT = { type: 'string' };
+const EXTRA = { properties: { extra: TEXT }, required: ['extra'] };
+const IF = { properties: { kind: { const: 'x' } } };
+const when = (branch: string, schema: JsonObject): JsonObject => ({ if: IF, [branch]: schema });
+const KIND = { type: 'object', properties: { kind: TEXT } };
+
+test.each<[string, JsonObject]>([
+  ['a condition', when('then', EXTRA)],
+  ['the other side of one', when('else', EXTRA)],
+  [
+    'one of several conditions',
+    {
+      allOf: [when('then', EXTRA), when('then', { required: ['kind'] })],
+    },
+  ],
+  ['a schema that goes with another key', { dependentSchemas: { kind: EXTRA } }],
+  ['names that go with another key', { dependentRequired: { kind: ['extra'] } }],
+  ['the same in an older draft', { dependencies: { kind: ['extra'] } }],
+  ['what one of the alternatives requires', { anyOf: [{ required: ['kind'] }, { required: ['extra'] }] }],
+  ['alternatives within alternatives', { anyOf: [{ properties: { b: TEXT } }, { oneOf: [EXTRA, { title: 'none' }] }] }],
+  ['second alternatives beside the first', { anyOf: [{ title: 'a' }], oneOf: [{ anyOf: [EXTRA, { title: 'b' }] }] }],
+  [
+    'the second of two lists of alternatives',
+    { allOf: [{ anyOf: [{ properties: { b: TEXT } }] }, { anyOf: [{ properties: { c: TEXT } }, { allOf: [EXTRA] }] }] },
+  ],
+])('a key that only %s speaks of can be given: the tool is not made strict without it', async (_, more) => {
+  for (const schema of [
+    { ...KIND, ...more },
+    { type: 'object', properties: { o: { ...KIND, ...more } } },
+    { type: 'object', properties: { o: { $ref: '#/$defs/o', ...more } }, $defs: { o: KIND } },
+  ] as JsonObject[]) {
+    const tool = toolOf(schema);
+    const form = tool && strictTool(tool);
+    if (!form) throw new Error('no tool');
+    if ('schema' in form) expect(JSON.stringify(form.schema.properties)).toContain('"extra":{');
+    else expect(form.refused.text).toMatch(/"extra"|"c"|can not be put together/);
+  }
+});
+
+test.each<[string, JsonObject]>([
+  ['no properties', { type: 'object', properties: {} }],
+  ['properties that are held to something when nothing else is', { ...KIND, unevaluatedProperties: TEXT }],
+])('a part with %s has keys of any name, and can not be strict', (_, o) => {
+  expect(strictSchema({ type: 'object', properties: { o } })).toHaveProperty('refused.code', 'strict_open');
+});
+
+test('a tool without arguments can be strict', () => {
+  expect(strictSchema({ type: 'object', properties: {} })).toHaveProperty('schema.additionalProperties', false);
+});
+
+test('what is of several types counts behind a reference and in a list, too', () => {
+  const either = { anyOf: [TEXT, { type: 'integer' }] };
+  const form = strictSchema({
+    type: 'object',
+    properties: { a: { $ref: '#/$defs/e' }, b: { $ref: '#/$defs/e' }, c: { type: 'array', items: either }, d: TEXT },
+    $defs: { e: either },
+  });
+  expect(form).toHaveProperty('needs', { optional: 4, unions: 3 });
+});
+
 test('5,000 levels are refused with a reason, and nothing breaks', () => {
   const depth = 5_000;
   const text = `${'{"type":"object","properties":{"a":'.repeat(depth)}{"type":"string"}${'}}'.repeat(depth)}`;

@@ -4,7 +4,9 @@ import { type Lowered, lowered, stepsOf } from './lower-schema.ts';
 import { printable } from './printable.ts';
 import { modern } from './schema-prepare.ts';
 import { mapSchema } from './schema-walk.ts';
+import { unlistedWhy } from './strict-combine.ts';
 import { fitsStrict } from './strict-fits.ts';
+import { unlistedKeys } from './strict-keys.ts';
 import { refusal, type StrictForm, type StrictOptions, strictSchema } from './strict-schema.ts';
 
 /** Whether an entry is strict; `defaults_required`: it is, and what has a default has to be given. */
@@ -58,7 +60,12 @@ export function strictTool(definition: ToolDefinition, options: StrictOptions = 
   }
   const entry = entrySchema(definition);
   const form = strictSchema(entry.schema, options);
-  return 'refused' in form ? form : { ...form, steps: [...stepsOf(entry), ...form.steps] };
+  if ('refused' in form) return form;
+  const root = isJsonObject(definition.inputSchema) ? definition.inputSchema : {};
+  const { additionalProperties, properties } = entry.schema;
+  const [unlisted] = additionalProperties === false ? [] : unlistedKeys(root, root, properties);
+  if (unlisted !== undefined) return refusal('strict_unlisted', unlistedWhy(unlisted));
+  return { ...form, steps: [...stepsOf(entry), ...form.steps] };
 }
 
 function entrySchema({ inputSchema }: ToolDefinition): Lowered {

@@ -5,9 +5,11 @@
 import type { Json, JsonObject } from '../contracts/index.ts';
 import { isJsonObject } from './json-object.ts';
 import { mergedProperties } from './lower-schema.ts';
+import { printable } from './printable.ts';
 import { resolveLocal } from './schema-refs.ts';
 import type { SchemaStep } from './schema-step.ts';
 import { isScalar } from './strict-literals.ts';
+import { unlistedKeys } from './strict-keys.ts';
 import { ANNOTATIONS } from './strict-words.ts';
 
 export type Combined =
@@ -30,7 +32,25 @@ const ASIDE = [...ANNOTATIONS, '$defs', 'definitions', '$id', '$anchor', '$schem
 export function combined(given: JsonObject, root: JsonObject): Combined {
   const steps: Omit<SchemaStep, 'pointer'>[] = [];
   const all = withoutAllOf(given, root, steps);
-  return 'refused' in all ? all : withoutAlternatives(all.schema, root, steps, all.told);
+  if ('refused' in all) return all;
+  const made = withoutAlternatives(all.schema, root, steps, all.told);
+  if ('refused' in made || made.schema.$ref !== undefined || all.schema.additionalProperties === false) return made;
+  const { anyOf, oneOf, ...rest } = all.schema;
+  // Alternatives that stand list their own.
+  const taken = made.schema.anyOf === undefined ? { anyOf, oneOf } : Array.isArray(anyOf) ? { oneOf } : {};
+  const [unlisted] = unlistedKeys({ ...rest, ...pickGiven(taken), ...all.told }, root, made.schema.properties);
+  return unlisted === undefined ? made : { refused: unlistedWhy(unlisted) };
+}
+
+/** Why an object that takes no keys but those that it lists is none that a tool could take. */
+export function unlistedWhy(key: string): string {
+  return `it speaks of a key that it does not list among its properties, "${printable(key, { maxLength: 80 })}"`;
+}
+
+function pickGiven(schema: Readonly<Record<string, Json | undefined>>): JsonObject {
+  return Object.fromEntries(
+    Object.entries(schema).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
+  );
 }
 
 /** `allOf`, and what stands beside a reference, as one schema. */
@@ -63,7 +83,8 @@ function withoutAllOf(
 /** All schemas that hold at once, each without references and `allOf` of its own. */
 function flat(given: Json, root: JsonObject, hops: number): readonly JsonObject[] | null {
   if (given === true) return [];
-  if (!isJsonObject(given) || hops > 16) return null;
+  // One with an identifier of its own has its references looked up in itself.
+  if (!isJsonObject(given) || hops > 16 || (hops > 0 && typeof given.$id === 'string')) return null;
   const { $ref, allOf, ...rest } = given;
   const forms: JsonObject[] = [rest];
   const more: readonly Json[] = [
@@ -143,7 +164,9 @@ function withoutAlternatives(
   }
   const isObject = isJsonObject(base.properties) || base.type === 'object';
   if (!isObject) return { schema: base, words: { ...inWords, [keyword]: forms }, steps };
-  return { schema: gathered(base, forms, root), words: { ...inWords, [keyword]: forms }, steps };
+  const schema = gathered(base, forms, root);
+  if (schema === null) return { refused: 'it combines schemas that can not be put together' };
+  return { schema, words: { ...inWords, [keyword]: forms }, steps };
 }
 
 function isNever(form: Json): boolean {
@@ -188,8 +211,10 @@ function pickAside(schema: JsonObject): JsonObject {
 }
 
 /** An object with all keys that its alternatives list; it requires what each of them does. */
-function gathered(base: JsonObject, alternatives: readonly Json[], root: JsonObject): JsonObject {
-  const forms = alternatives.map((form) => mergeAll(flat(form, root, 0) ?? [])?.schema ?? {});
+function gathered(base: JsonObject, alternatives: readonly Json[], root: JsonObject): JsonObject | null {
+  const flats = alternatives.map((form) => flat(form, root, 0));
+  const forms = flats.map((each) => mergeAll(each ?? [])?.schema ?? {});
+  if (flats.includes(null)) return null;
   let properties: JsonObject = isJsonObject(base.properties) ? base.properties : {};
   for (const form of forms) {
     if (isJsonObject(form.properties)) properties = mergedProperties(properties, form.properties);

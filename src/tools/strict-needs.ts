@@ -1,5 +1,6 @@
 import type { Json } from '../contracts/index.ts';
 import { isJsonObject } from './json-object.ts';
+import { resolveLocal } from './schema-refs.ts';
 import { mapSchema } from './schema-walk.ts';
 
 /** Of all strict tools and the output's schema of one request together (Messages API, "Structured outputs"). */
@@ -9,7 +10,7 @@ export const STRICT_LIMITS = { tools: 20, optional: 24, unions: 16 } as const;
 export interface StrictNeeds {
   /** Properties that may be left out. */
   readonly optional: number;
-  /** Properties of several types. */
+  /** Properties and items of several types, also where a reference says so. */
   readonly unions: number;
 }
 
@@ -17,12 +18,19 @@ export interface StrictNeeds {
 export function strictNeeds(schema: Json): StrictNeeds {
   let optional = 0;
   let unions = 0;
+  const isUnion = (given: Json | undefined, hops = 0): boolean => {
+    if (!isJsonObject(given)) return false;
+    if (Array.isArray(given.type) || Array.isArray(given.anyOf)) return true;
+    if (typeof given.$ref !== 'string' || !isJsonObject(schema) || hops > 16) return false;
+    return isUnion(resolveLocal(schema, given.$ref), hops + 1);
+  };
   mapSchema(schema, (member) => {
     const required = Array.isArray(member.required) ? member.required : [];
     for (const [name, property] of Object.entries(isJsonObject(member.properties) ? member.properties : {})) {
       if (!required.includes(name)) optional += 1;
-      if (isJsonObject(property) && (Array.isArray(property.type) || Array.isArray(property.anyOf))) unions += 1;
+      if (isUnion(property)) unions += 1;
     }
+    if (isUnion(member.items)) unions += 1;
     return member;
   });
   return { optional, unions };

@@ -167,10 +167,13 @@ class Compiler {
   }
 
   #object(given: JsonObject, pointer: string): JsonObject {
-    const { properties, additionalProperties, patternProperties } = given;
+    const { properties, additionalProperties, patternProperties, unevaluatedProperties } = given;
     const isMap =
-      patternProperties !== undefined || (additionalProperties !== undefined && additionalProperties !== false);
-    if (isMap || (!isJsonObject(properties) && additionalProperties !== false)) {
+      patternProperties !== undefined ||
+      [additionalProperties, unevaluatedProperties].some((more) => more !== undefined && more !== false);
+    // A tool without arguments lists none; a part that lists none has keys of any name.
+    const listsSome = isJsonObject(properties) && (pointer === '' || Object.keys(properties).length > 0);
+    if (isMap || (!listsSome && additionalProperties !== false)) {
       return this.#refuse('strict_open', 'it has an object with keys that it does not list', pointer);
     }
     if (additionalProperties !== false) {
