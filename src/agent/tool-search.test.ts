@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Json, JsonObject, ListRecord, Model, Recorder, TraceEvent } from '../contracts/index.ts';
+import type { Json, JsonObject, ListRecord, Model, Recorder, Source, TraceEvent } from '../contracts/index.ts';
 import { checkMessagesRequest } from '../testing/index.ts';
-import { defineTool } from '../tools/index.ts';
+import { defineTool, functionSource } from '../tools/index.ts';
 import type { AgentOptions } from './agent-options.ts';
 import { createAgent } from './create-agent.ts';
 import { reply, resultsOf, says, script, toolUse } from './fixtures.ts';
@@ -253,4 +253,49 @@ describe('which tools are deferred', () => {
       code: 'tool_search_invalid',
     });
   });
+});
+
+test('what is deferred when a run begins stays so, and can be found, whatever comes and goes before it', async () => {
+  const names = ['one', 'two', 'three'];
+  const tools = names.map((name) => tool(name, `Does ${name}.`));
+  let gone: readonly string[] = [];
+  let tell = () => {};
+  const given = functionSource(tools);
+  const source: Source = {
+    ...given,
+    list: async (signal) => {
+      const { tools: all, setAside } = await given.list(signal);
+      return { tools: all.filter(({ ref }) => !gone.includes(ref.name)), setAside };
+    },
+    onChange(listener) {
+      tell = listener;
+      return () => {};
+    },
+    changeDue: () => true,
+  };
+  const without = (name: string, list: readonly string[]) =>
+    defineTool({ name, description: 'Steps.', input: z.object({}), effect: 'read', deferLoading: false }, () => {
+      gone = list;
+      tell();
+      return 'ok';
+    });
+  const { results, names: declared } = await play(
+    CLAUDE,
+    [
+      reply([toolUse('a', 'step')], 'tool_use'),
+      FIND('does three two'),
+      reply([toolUse('b', 'back')], 'tool_use'),
+      FIND('does one two three', 's2'),
+      says('Done.'),
+    ],
+    {
+      tools: [],
+      sources: [source, functionSource([without('step', ['one']), without('back', [])])],
+      permissions: { allow: [...names, 'step', 'back'] },
+      toolSearch: { above: 0, keep: 1 },
+    },
+  );
+  expect(declared[0]).toEqual(['find_tools', 'one', 'two (deferred)', 'three (deferred)', 'step', 'back']);
+  expect(results.get('s1')?.content).toEqual(expect.arrayContaining(refs('two', 'three')));
+  expect(results.get('s2')?.content).toHaveLength(2);
 });

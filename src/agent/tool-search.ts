@@ -105,12 +105,19 @@ export function planSearch(
   }
   const tokens = tools.reduce((sum, { loop }) => sum + JSON.stringify(loop.entry).length, 0) / CHARS_PER_TOKEN;
   const isLarge = mode === 'auto' && (goesOn || tokens > above);
-  const defers: SearchPlan['defers'] = ({ ref, hints, raw }, at) => {
+  const isToDefer = ({ ref, hints, raw }: ToolDefinition, at: number): boolean => {
     if (hints?.toolset !== undefined) return false;
     if (hints?.deferLoading !== undefined) return hints.deferLoading;
     return isLarge && at >= keep && !never.has(ref.name) && !isStartTool({ raw });
   };
-  if (!tools.some(({ tool }, at) => defers(tool, at))) {
+  // Its place changes when others come and go; what its entry says in requests doesn't, and only then can it be found.
+  const chosen = new Map(tools.map(({ tool }, at): [string, boolean] => [tool.ref.name, isToDefer(tool, at)]));
+  const defers: SearchPlan['defers'] = (tool, at) => {
+    const known = chosen.get(tool.ref.name) ?? isToDefer(tool, at);
+    chosen.set(tool.ref.name, known);
+    return known;
+  };
+  if (![...chosen.values()].includes(true)) {
     return { defers: () => false, fitted: (loop) => (loop.deferred ? undeferred(loop) : loop) };
   }
   return {
