@@ -64,6 +64,23 @@ describe('enumCase', () => {
     expect(enumCase(schema, { all: Array.from({ length: 1_000 }, () => 'V1') })).toBeNull();
   });
 
+  test('looks for what a reference means once, however many values it speaks of', () => {
+    const ids = Array.from({ length: 300 }, (_, n) => `https://example.com/part-${n}`);
+    const parts = new Map(ids.map(($id, n): [string, Json] => [`d${n}`, { $id, enum: [`V${n}`] }]));
+    let looks = 0;
+    // Each search for an identifier goes through the definitions.
+    const $defs = new Proxy(Object.fromEntries(parts), {
+      ownKeys(target) {
+        looks += 1;
+        return Reflect.ownKeys(target);
+      },
+    });
+    const items = { anyOf: ids.slice(0, 100).map(($ref) => ({ $ref })) };
+    const made = enumCase(object({ all: { items } }, { $defs }), { all: Array.from({ length: 50 }, () => 'v7') });
+    expect(made?.corrections).toHaveLength(50);
+    expect(looks).toBeLessThanOrEqual(100);
+  });
+
   test('what was put right can be put back, and what was changed since stays', () => {
     const schema = object({ units: { items: UNIT }, to: { type: 'string' } });
     const made = enumCase(schema, { units: ['Celsius', 'x'], to: 'CELSIUS' });

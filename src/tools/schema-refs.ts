@@ -37,6 +37,16 @@ function byAnchor(root: JsonObject, matches: (schema: JsonObject) => boolean): J
   return undefined;
 }
 
+/** By the schema that was searched, what was found under a name: a value may be met by many references to the same one. */
+const found = new WeakMap<JsonObject, Map<string, Json | undefined>>();
+
+function once(schema: JsonObject, name: string, find: () => Json | undefined): Json | undefined {
+  const known = found.get(schema) ?? new Map<string, Json | undefined>();
+  found.set(schema, known);
+  if (!known.has(name)) known.set(name, find());
+  return known.get(name);
+}
+
 /** Where local references of each object schema point to: the nearest part with an `$id` of its own, or the root. */
 type Documents = ReadonlyMap<JsonObject, JsonObject>;
 
@@ -60,6 +70,7 @@ export function documentsOf(root: JsonObject): Documents {
 /**
  * What a `$ref` means within one schema document: `#`, a JSON Pointer fragment, an anchor, or the `$id` of a part.
  *
+ * @param root is not changed afterwards: what was found in it is kept
  * @param document what `#` stands for where the reference is; default the root
  * @returns undefined for what isn't there or lies outside the root
  */
@@ -72,11 +83,14 @@ export function resolveLocal(root: JsonObject, ref: string, document: JsonObject
   } catch {
     return undefined;
   }
-  const target = base === '' ? document : byAnchor(root, (schema) => identifies(schema, base, root));
+  const target =
+    base === '' ? document : once(root, `$id ${base}`, () => byAnchor(root, (s) => identifies(s, base, root)));
   if (!isJsonObject(target)) return undefined;
   if (fragment === '') return target;
   if (fragment.startsWith('/')) return byPointer(target, fragment);
-  return byAnchor(target, (s) => s.$anchor === fragment || s.$dynamicAnchor === fragment || s.$id === `#${fragment}`);
+  const isNamed = (s: JsonObject) =>
+    s.$anchor === fragment || s.$dynamicAnchor === fragment || s.$id === `#${fragment}`;
+  return once(target, `$anchor ${fragment}`, () => byAnchor(target, isNamed));
 }
 
 /** True when the schema's `$id`, taken relative to the root's, is what `base` names. */
