@@ -45,13 +45,13 @@ export interface ServeHttp {
   /** Null refuses the request. Header names are lower case. Stands in place of `token`. */
   readonly identify?: (headers: ReadonlyMap<string, string>) => Promise<Identity | null>;
   /**
-   * What a client has to send as `Authorization: Bearer …`. Default: a new one, which the handle tells; false: whoever
-   * reaches the server may call.
+   * What a client has to send as `Authorization: Bearer …`. Default, also for an empty one: a new one, which the handle
+   * tells; false: whoever reaches the server may call.
    */
   readonly token?: string | false;
   /**
    * What session ids are sealed with. With the same secret, several processes, or the next one, go on with sessions that
-   * another began. Default: random.
+   * another began. Default, also for an empty one: random.
    */
   readonly sessionSecret?: string;
   readonly limits?: ServeLimits;

@@ -57,6 +57,11 @@ const tools = [
   ),
 ];
 
-await serve(await toolHost({ tools }), { stdio: true });
+const host = await toolHost({ tools });
+const handle = await serve(host, { stdio: true });
+if (process.argv.includes('--again')) {
+  await handle.close();
+  await serve(host, { stdio: true });
+}
 console.error('serving');
 if (process.argv.includes('--linger')) setInterval(() => {}, 1_000_000);

@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import type { Identity, JsonObject } from 'bridle/contracts';
 import { serve } from 'bridle/server';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { sessionIds } from '../../src/mcp/server/session-id.ts';
 import { call, eventsOf, JSON_RPC, open, rpc, start } from './http-client.ts';
 import { tableHost, text } from './table-host.ts';
 
@@ -129,6 +130,19 @@ describe('a server over HTTP', () => {
     const url = handle.url ?? '';
     expect(await ask(url, { origin: 'undefined' })).toBe(403);
     expect(await ask(url, {})).toBe(400);
+  });
+
+  test('takes an empty secret for none, and the name of the scheme in any case', async () => {
+    const handle = await serve(tableHost({}), { http: { port: 0, token: '', sessionSecret: '' } });
+    open.push(handle);
+    const url = handle.url ?? '';
+    expect(handle.token).toMatch(/^[\w-]{43}$/);
+    expect(await ask(url, { authorization: 'Bearer ' })).toBe(401);
+    expect(await ask(url, { authorization: `bearer ${handle.token}` })).toBe(400);
+    expect(await ask(url, { authorization: `Basic ${handle.token}` })).toBe(401);
+    const facts = { conversation: 'c', caller: 'x', revision: '2025-11-25', capabilities: {} };
+    const forged = sessionIds('').seal(facts);
+    expect(sessionIds('').open(forged)).toBeNull();
   });
 
   test('sends a message of any size on a stream to a client that reads', async () => {

@@ -137,6 +137,46 @@ describe.runIf(process.platform !== 'win32')('a Unix socket', () => {
     ]);
   });
 
+  test('tells nothing of a call after its answer, however that came about', async () => {
+    let late = () => {};
+    const host = tableHost({
+      breaks({ ctx }) {
+        late = () => ctx.onEvent?.({ kind: 'log', raw: { text: '', parse: () => ({ level: 'error', data: 'late' }) } });
+        return Promise.reject(new Error('as it is meant to'));
+      },
+    });
+    const { path } = await start(host);
+    const one = client(path);
+    one.say(initialize(0), rpc(1, 'tools/call', { name: 'breaks' }));
+    expect(await one.answer(1)).toMatchObject({ error: { code: -32603 } });
+    late();
+    one.say(rpc(2, 'ping'));
+    await one.answer(2);
+    expect(one.lines.map(({ id, method }) => id ?? method)).toEqual([0, 1, 2]);
+  });
+
+  test('has room for a thousand streams of one client, and ends none for one more', async () => {
+    const host = tableHost({});
+    const { path } = await start(host);
+    const one = client(path);
+    const listen = (id: number) => modern(id, 'subscriptions/listen', { notifications: { toolsListChanged: true } });
+    one.say(...Array.from({ length: 1001 }, (_, id) => listen(id)));
+    expect(await one.answer(1000)).toMatchObject({ error: { code: -32603 } });
+    one.say({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } }, listen(2000));
+    const begun = { 'io.modelcontextprotocol/subscriptionId': 2000 };
+    await eventually(() =>
+      expect(one.lines).toContainEqual(
+        expect.objectContaining({ params: { _meta: begun, notifications: { toolsListChanged: true } } }),
+      ),
+    );
+    host.add('new', () => text('new'));
+    const told = () => one.lines.filter(({ method }) => method === 'notifications/tools/list_changed').length;
+    await eventually(() => expect(told()).toBeGreaterThanOrEqual(1000));
+    one.say(modern('last', 'tools/list'));
+    await one.answer('last');
+    expect(told()).toBe(1000);
+  });
+
   test('ends the connection after a line that is too long, and says why', async () => {
     const { path } = await start(tableHost({}));
     const one = client(path);

@@ -173,6 +173,15 @@ describe('a process that serves stdio', () => {
     await once(server.child, 'exit');
   });
 
+  test('can be served again by the same process after the first handle was closed', async () => {
+    const server = start('--again');
+    await server.said('serving');
+    server.send(INITIALIZE);
+    while (!server.stdout().includes('"id":1')) await once(server.child.stdout, 'data');
+    server.child.stdin.end();
+    expect(await once(server.child, 'exit')).toEqual([0, null]);
+  });
+
   test('answers garbage without ending', async () => {
     const server = start();
     server.child.stdin.write('this is not JSON\n');

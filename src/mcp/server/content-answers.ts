@@ -91,9 +91,13 @@ async function relayed(service: Service, params: JsonObject, exchange: Exchange,
     if (result.kind === 'failure') return { kind: 'failed', failure: result.failure };
     return result.kind === 'result' ? { kind: 'ok', raw: result.raw, isError: false } : result;
   };
-  let outcome = await call(peer.era === 'modern' ? answersIn(params) : undefined);
-  if (peer.era === 'legacy') outcome = await answerInPlace(exchange, outcome, call);
-  events.finish();
+  let outcome: Outcome;
+  try {
+    outcome = await call(peer.era === 'modern' ? answersIn(params) : undefined);
+    if (peer.era === 'legacy') outcome = await answerInPlace(exchange, outcome, call);
+  } finally {
+    events.finish();
+  }
   if (outcome.kind === 'failed') {
     const { category, message } = outcome.failure;
     if (category === 'validation') throw new RpcError(relay.refusal.code, message, relay.refusal.data);

@@ -112,7 +112,8 @@ function listen(server: Server, port: number, host: string): Promise<void> {
 
 function tokenOf({ identify, token }: ServeHttp): string | undefined {
   if (identify !== undefined || token === false) return undefined;
-  return token ?? randomBytes(32).toString('base64url');
+  // Also for an empty one, as of a variable that is not set.
+  return token || randomBytes(32).toString('base64url');
 }
 
 /** Who sent a request, or why it goes no further. */
@@ -149,9 +150,14 @@ function gateFor(bound: string, { identify }: ServeHttp, token: string | undefin
       return { status: 405, message: 'Method not allowed', headers: { allow: [...METHODS].join(', ') } };
     }
     if (identify) return identify(headersOf(request)).then((who) => who ?? UNAUTHORIZED);
-    if (expected && !timingSafeEqual(digest(authorization ?? ''), expected)) return UNAUTHORIZED;
+    if (expected && !timingSafeEqual(digest(credentials(authorization)), expected)) return UNAUTHORIZED;
     return ANYONE;
   };
+}
+
+/** The name of a scheme is the same in any case (RFC 9110, 11.1). */
+function credentials(authorization = ''): string {
+  return authorization.replace(/^bearer +/i, 'Bearer ');
 }
 
 /** Of equal length whatever is given, so that the comparison takes the same time. */

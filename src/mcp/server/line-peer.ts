@@ -25,6 +25,9 @@ const MAX_UNREAD_BYTES = 1024 * 1024;
 /** What makes a client that doesn't read lose its connection, in bytes. */
 const MAX_HELD_BYTES = 64 * 1024 * 1024;
 
+/** Most streams of changes of one client. */
+const MAX_STREAMS = 1000;
+
 type Request = Extract<Incoming, { kind: 'request' }>;
 
 /**
@@ -94,6 +97,9 @@ export function linePeer(
     const envelope = envelopeOf(params);
     if (method === 'server/discover') return discovered(service);
     if (method === 'subscriptions/listen') {
+      if (streams.size >= MAX_STREAMS) {
+        return new RpcError(CODES.internal, `Too many open streams: a connection has at most ${MAX_STREAMS}`);
+      }
       streams.get(id)?.stop();
       streams.set(id, listen(service, changes, { id, params, who }, send));
       return null;

@@ -32,9 +32,14 @@ export interface SessionIds {
   open(id: string): SessionFacts | null;
 }
 
-/** @param secret what the key is derived from (HKDF-SHA-256); default: random, so ids end with the process */
-export function sessionIds(secret: string | Uint8Array = randomBytes(32), now: () => number = Date.now): SessionIds {
-  const key = Buffer.from(hkdfSync('sha256', secret, '', 'bridle mcp session', 32));
+/**
+ * @param secret what the key is derived from (HKDF-SHA-256); default, also for an empty one: random, so ids end with the
+ *   process
+ */
+export function sessionIds(secret: string | Uint8Array = '', now: () => number = Date.now): SessionIds {
+  const key = Buffer.from(
+    hkdfSync('sha256', secret.length === 0 ? randomBytes(32) : secret, '', 'bridle mcp session', 32),
+  );
   return {
     seal({ conversation, caller, revision, capabilities }) {
       const nonce = randomBytes(NONCE_BYTES);

@@ -56,6 +56,9 @@ export async function serveOverStdio(host: ToolHost): Promise<ServeHandle> {
   const served = servedBy(host);
   const { stdin: input } = process;
   const peer = linePeer(served, { input, output: stdout.protocol, who: ANYONE }, () => end());
+  // An earlier handle may have let go of it.
+  input.ref?.();
+  input.resume();
   let closed = false;
   const disconnect = () => {
     if (closed) return;

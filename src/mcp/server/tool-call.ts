@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../contracts/index.ts';
+import type { JsonObject, Outcome } from '../../contracts/index.ts';
 import { canonicalJson, rawFrom, sha256 } from '../../tools/index.ts';
 import { CODES } from '../wire/index.ts';
 import { answerInPlace, assertCanAnswer } from './answer-in-place.ts';
@@ -33,14 +33,18 @@ export async function callTool(service: Service, params: JsonObject, exchange: E
       conversation,
       ctx: callContext(exchange, events.onEvent, { answers, redelivery: leg?.redelivery }),
     });
-  let outcome = await call(brought);
-  if (peer.era === 'legacy') outcome = await answerInPlace(exchange, outcome, call);
+  let outcome: Outcome;
+  try {
+    outcome = await call(brought);
+    if (peer.era === 'legacy') outcome = await answerInPlace(exchange, outcome, call);
+  } finally {
+    events.finish();
+  }
   if (outcome.kind === 'input_required' && outcome.state !== undefined) {
     // With other arguments or answers it is another leg, though its state is the same.
     const sent = leg && sha256(canonicalJson([leg.redelivery, args, brought?.responses ?? null]));
     states?.give(whose, conversation, outcome.state, sent);
   }
-  events.finish();
   const answer = outcomeToMcp(outcome);
   switch (answer.kind) {
     case 'unknown_tool':
