@@ -281,7 +281,7 @@ describe('a program', () => {
   };
   const run = async (url: string, close: string) => {
     const client = pathToFileURL(
-      join(await compiled(['contracts', 'tools', 'content', 'mcp/client']), 'mcp/client/index.js'),
+      join(await compiled(['contracts', 'tools', 'content', 'mcp/wire', 'mcp/client']), 'mcp/client/index.js'),
     );
     const program = `
       import { connectHttp } from ${JSON.stringify(client.href)};

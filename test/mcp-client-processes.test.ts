@@ -12,6 +12,7 @@ import {
   eventually,
   fixture,
   isRunning,
+  killOne,
   linesOf,
   scripted,
   temporaryFolder,
@@ -98,7 +99,7 @@ describe('when the host ends', () => {
   const hosts: ChildProcess[] = [];
 
   beforeAll(async () => {
-    const dist = await compiled(['contracts', 'tools', 'content', 'mcp/client']);
+    const dist = await compiled(['contracts', 'tools', 'content', 'mcp/wire', 'mcp/client']);
     folder = dirname(dist);
     module = pathToFileURL(join(dist, 'mcp/client/index.js')).href;
   });
@@ -157,8 +158,8 @@ describe('when the host ends', () => {
   test('the watchdog ends with the host, and one that was ended is replaced', async () => {
     const { child, exited, pids } = await host('wait');
     const dogs = () => childrenOf(child.pid ?? 0).filter((pid) => !pids.includes(pid) && isRunning(pid));
-    const [first = 0] = dogs();
-    process.kill(first, 'SIGKILL');
+    const [first] = dogs();
+    killOne(first);
     expect(await eventually(() => dogs().some((pid) => pid !== first))).toBe(true);
     const [second = 0] = dogs();
     child.kill('SIGKILL');
@@ -180,10 +181,10 @@ test(`${cycles()} times connected and killed, no process is left`, { timeout: 60
   for (let i = 0; i < cycles(); i += 1) {
     const connection = connectStdio(scripted('cycles'));
     await connection.connect();
-    const pid = connection.pid ?? 0;
-    pids.push(pid);
+    const { pid } = connection;
+    if (pid !== undefined) pids.push(pid);
     // In turn: the server is killed, the connection is closed, and both at once.
-    if (i % 3 !== 1) process.kill(pid, 'SIGKILL');
+    if (i % 3 !== 1) killOne(pid);
     if (i % 3 === 0) await eventually(() => connection.pid === undefined);
     await connection.close();
   }

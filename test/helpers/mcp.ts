@@ -77,6 +77,12 @@ export function childrenOf(parent: number): number[] {
     .map(([pid]) => pid ?? 0);
 }
 
+/** Kills one process. Without a pid it throws: 0 would stand for the whole group of the tests themselves. */
+export function killOne(pid: number | undefined): void {
+  if (pid === undefined || pid <= 1) throw new Error('There is no process to kill.');
+  process.kill(pid, 'SIGKILL');
+}
+
 /** Waits until the condition holds; false after `ms`. */
 export async function eventually(condition: () => boolean, ms = 90_000): Promise<boolean> {
   const until = Date.now() + ms;
