@@ -4,7 +4,7 @@ import { type Lowered, lowered, stepsOf } from './lower-schema.ts';
 import { printable } from './printable.ts';
 import { modern } from './schema-prepare.ts';
 import { mapSchema } from './schema-walk.ts';
-import { unlistedWhy } from './strict-combine.ts';
+import { freeKey, freeWhy, unlistedWhy } from './strict-combine.ts';
 import { fitsStrict } from './strict-fits.ts';
 import { unlistedKeys } from './strict-keys.ts';
 import { refusal, type StrictForm, type StrictOptions, strictSchema } from './strict-schema.ts';
@@ -65,6 +65,8 @@ export function strictTool(definition: ToolDefinition, options: StrictOptions = 
   const { additionalProperties, properties } = entry.schema;
   const [unlisted] = additionalProperties === false ? [] : unlistedKeys(root, root, properties);
   if (unlisted !== undefined) return refusal('strict_unlisted', unlistedWhy(unlisted));
+  const free = freeKey(root);
+  if (free !== undefined) return refusal('strict_impossible', freeWhy(free));
   return { ...form, steps: [...stepsOf(entry), ...form.steps] };
 }
 

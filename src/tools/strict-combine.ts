@@ -35,6 +35,8 @@ export function combined(given: JsonObject, root: JsonObject): Combined {
   if ('refused' in all) return all;
   const made = withoutAlternatives(all.schema, root, steps, all.told);
   if ('refused' in made || made.schema.$ref !== undefined || all.schema.additionalProperties === false) return made;
+  // One of these values as a whole is all that fits, whatever else is said of it.
+  if (made.schema.enum !== undefined || made.schema.const !== undefined) return made;
   const { anyOf, oneOf, ...rest } = all.schema;
   // Alternatives that stand list their own.
   const taken = made.schema.anyOf === undefined ? { anyOf, oneOf } : Array.isArray(anyOf) ? { oneOf } : {};
@@ -44,7 +46,11 @@ export function combined(given: JsonObject, root: JsonObject): Combined {
 
 /** Why an object that takes no keys but those that it lists is none that a tool could take. */
 export function unlistedWhy(key: string): string {
-  return `it speaks of a key that it does not list among its properties, "${printable(key, { maxLength: 80 })}"`;
+  return `it speaks of a key that it does not list among its properties, ${shown(key)}`;
+}
+
+function shown(key: string): string {
+  return `"${printable(key, { maxLength: 80 })}"`;
 }
 
 function pickGiven(schema: Readonly<Record<string, Json | undefined>>): JsonObject {
@@ -164,9 +170,8 @@ function withoutAlternatives(
   }
   const isObject = isJsonObject(base.properties) || base.type === 'object';
   if (!isObject) return { schema: base, words: { ...inWords, [keyword]: forms }, steps };
-  const schema = gathered(base, forms, root);
-  if (schema === null) return { refused: 'it combines schemas that can not be put together' };
-  return { schema, words: { ...inWords, [keyword]: forms }, steps };
+  const whole = gathered(base, forms, root);
+  return 'refused' in whole ? whole : { schema: whole.schema, words: { ...inWords, [keyword]: forms }, steps };
 }
 
 function isNever(form: Json): boolean {
@@ -211,25 +216,65 @@ function pickAside(schema: JsonObject): JsonObject {
 }
 
 /** An object with all keys that its alternatives list; it requires what each of them does. */
-function gathered(base: JsonObject, alternatives: readonly Json[], root: JsonObject): JsonObject | null {
+function gathered(
+  base: JsonObject,
+  alternatives: readonly Json[],
+  root: JsonObject,
+): { readonly schema: JsonObject } | { readonly refused: string } {
   const flats = alternatives.map((form) => flat(form, root, 0));
   const forms = flats.map((each) => mergeAll(each ?? [])?.schema ?? {});
-  if (flats.includes(null)) return null;
-  let properties: JsonObject = isJsonObject(base.properties) ? base.properties : {};
+  if (flats.includes(null)) return { refused: 'it combines schemas that can not be put together' };
+  const listed = isJsonObject(base.properties) ? base.properties : {};
+  let properties: JsonObject = listed;
   for (const form of forms) {
     if (isJsonObject(form.properties)) properties = mergedProperties(properties, form.properties);
   }
+  const free = freeAmong(forms, listed);
+  if (free !== undefined) return { refused: freeWhy(free) };
   const open = forms.find(({ additionalProperties: more, patternProperties }) => more || patternProperties);
   const needed = forms.map((form) => new Set(listOf(form.required ?? [])));
   const [first = new Set<Json>(), ...others] = needed;
   const shared = [...first].filter((name) => others.every((set) => set.has(name)));
   const required = [...new Set([...listOf(base.required ?? []), ...shared])];
   const { additionalProperties, ...rest } = base;
-  return {
+  const schema = {
     ...rest,
     properties,
     ...(required.length > 0 && { required }),
     ...(additionalProperties !== undefined && additionalProperties !== false && { additionalProperties }),
     ...(open && { additionalProperties: true }),
   };
+  return { schema };
+}
+
+/**
+ * A key that one of the alternatives at the top of a schema lists and another leaves free; what the first says of it does
+ * not hold then.
+ */
+export function freeKey(root: JsonObject): string | undefined {
+  const parts = flat(root, root, 0) ?? [];
+  const listed = Object.assign({}, ...parts.map(({ properties }) => properties)) as JsonObject;
+  for (const { anyOf, oneOf } of parts) {
+    for (const alternatives of [anyOf, oneOf]) {
+      if (!Array.isArray(alternatives)) continue;
+      const forms = alternatives.map((form) => mergeAll(flat(form, root, 0) ?? [])?.schema ?? {});
+      const free = freeAmong(forms, listed);
+      if (free !== undefined) return free;
+    }
+  }
+  return undefined;
+}
+
+export function freeWhy(key: string): string {
+  return `one of its alternatives lists ${shown(key)}, and another takes anything there`;
+}
+
+function freeAmong(forms: readonly JsonObject[], listed: JsonObject): string | undefined {
+  const names = forms.flatMap(({ properties }) => (isJsonObject(properties) ? Object.keys(properties) : []));
+  return names.find((name) => !Object.hasOwn(listed, name) && forms.some((form) => leavesFree(form, name)));
+}
+
+function leavesFree({ properties, additionalProperties, type }: JsonObject, name: string): boolean {
+  if (additionalProperties === false || (type !== undefined && !listOf(type).includes('object'))) return false;
+  return !isJsonObject(properties) || !Object.hasOwn(properties, name);
 }

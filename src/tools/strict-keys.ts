@@ -6,7 +6,7 @@ import { resolveLocal } from './schema-refs.ts';
 const SAME_VALUE = ['$ref', 'allOf', 'anyOf', 'oneOf', 'if', 'then', 'else', 'dependentSchemas', 'dependencies'];
 
 /**
- * Keys that a schema speaks of, in conditions and combinations too, and that an object which takes only these properties
+ * Keys that a schema speaks of, in conditions, combinations and values too, and that an object which takes only these properties
  * could never have: a call that needs one of them could not be made.
  *
  * @param root where references are looked up
@@ -23,6 +23,9 @@ export function unlistedKeys(schema: JsonObject, root: JsonObject, properties: J
     done.add(next);
     named(next.required);
     if (isJsonObject(next.properties)) named(Object.keys(next.properties));
+    for (const value of [next.const, ...(Array.isArray(next.enum) ? next.enum : [])]) {
+      if (isJsonObject(value)) named(Object.keys(value));
+    }
     if (isJsonObject(next.dependentRequired)) for (const names of Object.values(next.dependentRequired)) named(names);
     for (const keyword of SAME_VALUE) {
       const held = next[keyword];

@@ -157,8 +157,10 @@ class Compiler {
     }
     if (members.every(isScalar)) {
       const [first = null] = members;
+      // A type of which there is no value would have to be said in full.
+      const had = types?.filter((each) => members.some((member) => typeOf(member) === each || isWhole(member, [each])));
       return {
-        ...(types !== null && { type: types.length === 1 ? (types[0] ?? null) : types }),
+        ...(had && { type: had.length === 1 ? (had[0] ?? null) : had }),
         ...(isEnum ? { enum: members } : { const: first }),
       };
     }

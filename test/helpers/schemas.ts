@@ -122,7 +122,10 @@ function schemas(wild: boolean): fc.Arbitrary<JsonObject> {
       some({
         required: fc.uniqueArray(wild ? name : fc.constant('a'), { maxLength: 2 }),
         additionalProperties: fc.constantFrom<Json>(false, ...(wild ? [true] : [])),
-        anyOf: fc.constant([{ properties: { b: also } }, { required: ['a'] }]),
+        anyOf: fc.constantFrom<Json>(
+          [{ properties: { b: also } }, { required: ['a'] }],
+          [{ properties: { b: also } }, { properties: { b: { type: 'null' } }, required: ['a'] }],
+        ),
         oneOf: fc.constant([also, { properties: { b: { type: 'string' } } }]),
       }).map((more) => ({
         type: 'object',
