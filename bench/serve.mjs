@@ -6,11 +6,11 @@
  * Usage: node bench/serve.mjs [--rounds 5] [--ms 2000] [--connections 1,16,256] [--only NAME]
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { installPeers } from './install-peers.mjs';
 import { machine, median, table } from './measure.mjs';
 
 const { values } = parseArgs({
@@ -23,15 +23,7 @@ const { values } = parseArgs({
 });
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-if (!existsSync(here('peers/node_modules/fastmcp'))) {
-  console.error('Installing the servers to compare with into bench/peers/node_modules, once.');
-  const words = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock', '--loglevel', 'error'];
-  const { status } = spawnSync('npm', words, { cwd: here('peers'), stdio: ['ignore', 2, 2] });
-  if (status !== 0) {
-    console.error('They could not be installed: this needs the network the first time.');
-    process.exit(2);
-  }
-}
+installPeers('fastmcp');
 
 /** Name, file, and the era in which it is called. */
 const SERVERS = [

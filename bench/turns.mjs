@@ -6,9 +6,9 @@
  * Usage: node bench/turns.mjs [--turns 20] [--rounds 7] [--memory 1000]
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { installPeers } from './install-peers.mjs';
 import { machine, median, table } from './measure.mjs';
 
 const { values } = parseArgs({
@@ -20,15 +20,7 @@ const { values } = parseArgs({
 });
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-if (!existsSync(here('peers/node_modules/ai'))) {
-  console.error('Installing the loops to compare with into bench/peers/node_modules, once.');
-  const words = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock', '--loglevel', 'error'];
-  const { status } = spawnSync('npm', words, { cwd: here('peers'), stdio: ['ignore', 2, 2] });
-  if (status !== 0) {
-    console.error('They could not be installed: this needs the network the first time.');
-    process.exit(2);
-  }
-}
+installPeers('ai');
 
 /** Name, file, and what the file is told. */
 const LOOPS = [

@@ -3,7 +3,7 @@
  * received. Nothing here keeps state of a peer.
  */
 export { type FrameReader, frameReader, MAX_FRAME_BYTES } from './frames.ts';
-export { elementSlices, memberSlices, type Slice } from './json-slice.ts';
+export { afterString, elementSlices, memberSlices, type Slice } from './json-slice.ts';
 export { headersFor, headerValue, type ParamHeader, paramHeaders } from './param-headers.ts';
 export {
   CODES,

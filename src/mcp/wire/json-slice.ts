@@ -22,8 +22,12 @@ function skipSpace(text: string, from: number): number {
   return at;
 }
 
-/** `from` is at the opening quote; the answer is just after the closing one. */
-function skipString(text: string, from: number): number {
+/**
+ * Where a string ends, just after its closing quote; the end of the text where it has none.
+ *
+ * @param from where its opening quote stands
+ */
+export function afterString(text: string, from: number): number {
   let quote = text.indexOf('"', from + 1);
   while (quote !== -1) {
     let before = quote - 1;
@@ -40,7 +44,7 @@ function skipValue(text: string, from: number): number {
   while (at < text.length) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) {
-      at = skipString(text, at);
+      at = afterString(text, at);
       if (depth === 0) return at;
       continue;
     }
@@ -68,7 +72,7 @@ export function memberSlices(text: string): Map<string, Slice> {
   if (text.charCodeAt(at) !== OPEN_BRACE) return members;
   at = skipSpace(text, at + 1);
   while (at < text.length && text.charCodeAt(at) === QUOTE) {
-    const nameEnd = skipString(text, at);
+    const nameEnd = afterString(text, at);
     const spelled = text.slice(at + 1, nameEnd - 1);
     const name = spelled.includes('\\') ? (JSON.parse(`"${spelled}"`) as string) : spelled;
     const start = skipSpace(text, skipSpace(text, nameEnd) + 1);
