@@ -177,6 +177,7 @@ export type {
   SourceResult,
   StartedRun,
   ToolDefinition,
+  ToolExecution,
   ToolHost,
   ToolListing,
   ToolRef,

@@ -56,6 +56,8 @@ export interface CatalogHandle extends Catalog {
   problems(): readonly Reason[];
   /** The tool of this wire name, where `list` has it for them. */
   shown(name: string, who: Identity): ToolDefinition | undefined;
+  /** Whether calls of any of its tools may be tasks, whoever sees that tool. */
+  hasTasks(): boolean;
   /** Called once after each change of the list. Returns the unsubscribe function. */
   onChange(cb: () => void): () => void;
   /**
@@ -92,6 +94,7 @@ export function createCatalog(options: CatalogOptions): CatalogHandle {
   const followed: Followed[] = [];
   const ended = new AbortController();
   let list: ToolList = mergeListings([], places, maxTools);
+  let tasks: { readonly of: readonly ToolDefinition[]; readonly any: boolean } | undefined;
   let timer: NodeJS.Timeout | undefined;
   /** While many are waited for, nothing is merged: the order of the list must not depend on who was first. */
   let gathering = 0;
@@ -179,6 +182,10 @@ export function createCatalog(options: CatalogOptions): CatalogHandle {
     shown(name, who) {
       const tool = list.byName.get(name)?.tool;
       return tool && visible(policy, who, tool) ? tool : undefined;
+    },
+    hasTasks() {
+      if (tasks?.of !== list.tools) tasks = { of: list.tools, any: list.tools.some((tool) => tool.execution) };
+      return tasks.any;
     },
     explain: (name, who) =>
       explainTool({ name, who, list: { ...list, setAside: setAside() }, states: states(), policy }),

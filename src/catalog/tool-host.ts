@@ -72,6 +72,7 @@ export async function toolHost(options: ToolHostOptions): Promise<ToolHost> {
   return {
     list: catalog.list,
     find: catalog.shown,
+    hasTasks: catalog.hasTasks,
     listed: (who, tools) => recordList(options.recorder, { catalog, policy }, who, () => tools),
     call: dispatcher.call,
     onChange: catalog.onChange,

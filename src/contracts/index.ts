@@ -61,6 +61,7 @@ export type {
   PreviewPlan,
   Reason,
   ToolDefinition,
+  ToolExecution,
   ToolRef,
   WireName,
 } from './tool.ts';

@@ -53,6 +53,20 @@ export interface ModelHints {
   };
 }
 
+/** How calls of a tool may go on after they were answered (MCP, Tasks). */
+export interface ToolExecution {
+  /** `optional`: for a client that takes tasks; `required`: its calls are tasks, and a client that takes none can't call it. */
+  readonly taskSupport: 'optional' | 'required';
+  /**
+   * When a call becomes a task, where the protocol leaves that to the server (2026-07-28). `call`: before the handler runs.
+   * `disconnect`: when the handler lets its caller go; what it asks before that is asked as of any call, and a call that
+   * ends before that is answered as any call. Default `call`.
+   */
+  readonly taskStart?: 'call' | 'disconnect';
+  /** How long a task is kept, from its start, in milliseconds; what still runs then is cancelled. Default one hour. */
+  readonly ttlMs?: number;
+}
+
 export interface ToolDefinition {
   readonly ref: ToolRef;
   readonly title?: string;
@@ -65,6 +79,8 @@ export interface ToolDefinition {
   readonly effect: Effect;
   readonly preview?: PreviewPlan;
   readonly hints?: ModelHints;
+  /** Absent: its calls are never tasks. */
+  readonly execution?: ToolExecution;
   /** Absent: this tool's calls are never deduplicated. Null: this one has no key, and isn't. */
   readonly idempotencyKey?: (args: Json) => string | null;
   /** Set when this is a view of another tool: what stands between the two, enforced by the dispatcher. */

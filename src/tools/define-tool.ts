@@ -9,6 +9,7 @@ import type {
   PreviewPlan,
   SourceResult,
   ToolDefinition,
+  ToolExecution,
 } from '../contracts/index.ts';
 import { asking, noQuestions, type Questions } from './asking.ts';
 import { BridleError } from './bridle-error.ts';
@@ -52,8 +53,9 @@ export interface ToolContext extends Questions {
   /** A log line for the person who watches (MCP logging levels); never for the model. */
   log(data: unknown, level?: 'debug' | 'info' | 'notice' | 'warning' | 'error'): void;
   /**
-   * Ends the stream on which the caller waits, as before a long wait of its own: one of revision 2025-11-25 over HTTP comes
-   * back for the rest of it (MCP, Streamable HTTP, Resumability). Does nothing for any other caller.
+   * Lets the caller go, as before a long wait of its own. One of revision 2025-11-25 over HTTP comes back for the rest of the
+   * stream (MCP, Streamable HTTP, Resumability); a call that becomes a task by this (`execution.taskStart`) is one from here
+   * on. Does nothing for any other caller.
    */
   disconnect(): void;
 }
@@ -104,6 +106,8 @@ export interface ToolOptions<S extends ToolSchema, O = undefined> {
   readonly idempotencyKey?: readonly string[] | ((args: NoInfer<ArgumentsOf<S>>) => string | null);
   /** Default: from the annotations, else `write`. */
   readonly effect?: Effect;
+  /** Whether a call may go on as a task, whose result its client fetches later. Default: never. */
+  readonly execution?: ToolExecution;
 }
 
 /** A tool of this process: the definition that a model reads, and what runs. */
@@ -302,6 +306,7 @@ function ownDefinition<S extends ToolSchema, O>(options: ToolOptions<S, O>): Too
   const hints = hintsOf(options);
   const key = options.idempotencyKey;
   const pointers = typeof key === 'function' ? undefined : checkedPointers(key, name);
+  const execution = checkedExecution(options.execution, name);
   const meta: JsonObject = {
     ...(plan?.kind === 'tool' && { 'bridle/preview': { tool: plan.tool, arguments: { ...plan.arguments } } }),
     ...(pointers && { [IDEMPOTENCY_KEY]: [...pointers] }),
@@ -313,6 +318,7 @@ function ownDefinition<S extends ToolSchema, O>(options: ToolOptions<S, O>): Too
     inputSchema: { ...dialectOf(options.input), ...inputSchema },
     ...(outputSchema && { outputSchema: { ...dialectOf(options.output), ...outputSchema } }),
     ...(annotations && { annotations }),
+    ...(execution && { execution: { taskSupport: execution.taskSupport } }),
     ...(Object.keys(meta).length > 0 && { _meta: meta }),
   };
   return {
@@ -326,6 +332,7 @@ function ownDefinition<S extends ToolSchema, O>(options: ToolOptions<S, O>): Too
     effect,
     ...(plan && { preview: plan }),
     ...(hints && { hints }),
+    ...(execution && { execution }),
     ...(typeof key === 'function' && { idempotencyKey: (args: Json) => key(args as ArgumentsOf<S>) }),
     ...(pointers && { idempotencyKey: keyFromPointers(pointers) }),
   };
@@ -341,6 +348,19 @@ function checkedPointers(given: readonly string[] | undefined, name: string): re
   if (given === undefined || arePointers(given)) return given;
   throw new BridleError('tool_invalid', `The idempotencyKey of tool "${name}" is no list of JSON Pointers.`, {
     hint: "Name at least one argument, such as ['/order_id'].",
+  });
+}
+
+/** The longest that a timer takes, and a task is kept, in milliseconds. */
+const MAX_TTL_MS = 2 ** 31 - 1;
+
+function checkedExecution(given: ToolExecution | undefined, name: string): ToolExecution | undefined {
+  if (given === undefined) return undefined;
+  const { taskSupport, taskStart = 'call', ttlMs = 1 } = given;
+  const isKnown = ['optional', 'required'].includes(taskSupport) && ['call', 'disconnect'].includes(taskStart);
+  if (isKnown && Number.isSafeInteger(ttlMs) && ttlMs >= 1 && ttlMs <= MAX_TTL_MS) return { ...given };
+  throw new BridleError('tool_invalid', `The execution of tool "${name}" is none that a tool can have.`, {
+    hint: `Give taskSupport 'optional' or 'required', taskStart 'call' or 'disconnect', and ttlMs up to ${MAX_TTL_MS}.`,
   });
 }
 

@@ -141,9 +141,9 @@ function inDialect(said: Json, member: 'inputSchema' | 'outputSchema', schema: J
  * definition said when it was received.
  */
 export function definitionToMcp(definition: ToolDefinition): JsonObject {
-  const { ref, title, description, inputSchema, outputSchema, annotations, preview } = definition;
+  const { ref, title, description, inputSchema, outputSchema, annotations, preview, execution } = definition;
   const said = definition.raw.parse();
-  const { outputSchema: _, title: __, annotations: ___, ...rest } = isJsonObject(said) ? said : {};
+  const { outputSchema: _, title: __, annotations: ___, execution: ____, ...rest } = isJsonObject(said) ? said : {};
   const meta = isJsonObject(rest._meta) ? rest._meta : {};
   const plan = preview?.kind === 'tool' ? preview : undefined;
   return {
@@ -154,6 +154,8 @@ export function definitionToMcp(definition: ToolDefinition): JsonObject {
     inputSchema: inDialect(said, 'inputSchema', inputSchema),
     ...(outputSchema !== undefined && { outputSchema: inDialect(said, 'outputSchema', outputSchema) }),
     ...(annotations !== undefined && { annotations }),
+    // What a server behind us says of tasks doesn't hold here: it is we who are asked for them.
+    ...(execution && { execution: { taskSupport: execution.taskSupport } }),
     ...(plan && {
       _meta: {
         ...meta,

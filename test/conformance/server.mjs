@@ -204,6 +204,66 @@ const asking = [
   }),
 ];
 
+/** What the tasks extension is looked at with: work that a person or a machine has to wait for. */
+const working = (name, description, handler, input = NONE, execution = { taskSupport: 'optional' }) =>
+  defineTool({ name, description, input, execution }, handler);
+const NUMBER = { type: 'number' };
+const CONFIRM = object({ confirm: { type: 'boolean' } });
+const tasks = [
+  tool('greet', 'Says hello.', ({ name }) => `Hello, ${name}!`, NAME),
+  working(
+    'slow_compute',
+    'Takes its time.',
+    async ({ seconds, label }, { signal }) => {
+      await new Promise((resolve, reject) => {
+        const timer = setTimeout(resolve, seconds * 1000);
+        signal.addEventListener('abort', () => {
+          clearTimeout(timer);
+          reject(signal.reason);
+        });
+      });
+      return `Computed ${label} in ${seconds} s.`;
+    },
+    object({ seconds: NUMBER, label: string() }, ['seconds']),
+  ),
+  working(
+    'failing_job',
+    'Fails after a while.',
+    async () => {
+      await pause(1000);
+      throw new Error('This job fails.');
+    },
+    NONE,
+    { taskSupport: 'required' },
+  ),
+  working('protocol_error_job', 'Asks for folders, which its caller has none of.', async (_, { roots }) =>
+    JSON.stringify(await roots()),
+  ),
+  working(
+    'confirm_delete',
+    'Asks before it deletes.',
+    async ({ filename }, { ask }) => `${filename}: ${told(await ask(`Delete ${filename}?`, CONFIRM))}`,
+    object({ filename: string() }),
+  ),
+  working('multi_input', 'Asks two things at once.', async (_, { ask }) => {
+    const form = object({ name: string(), confirm: { type: 'boolean' } }, []);
+    const answers = await Promise.all([ask('Who is it?', form), ask('Are you sure?', form)]);
+    return answers.map(told).join('; ');
+  }),
+  working(
+    'test_tool_with_task',
+    'Asks who it is for, and works then.',
+    async (_, { ask, disconnect }) => {
+      const answer = await ask('What is your name?', NAME, { key: 'user_name' });
+      disconnect();
+      await pause(100);
+      return `Done for ${answer.content?.name}.`;
+    },
+    NONE,
+    { taskSupport: 'required', taskStart: 'disconnect' },
+  ),
+];
+
 /** What changes while the server runs: a tool and a prompt that come and go. */
 let isMore = false;
 const listeners = new Set();
@@ -317,7 +377,7 @@ const content = contentSource({
 
 const host = await toolHost({
   info: { name: 'bridle-conformance', version: '1.0.0' },
-  tools: [...plain, ...asking, ...triggers],
+  tools: [...plain, ...asking, ...tasks, ...triggers],
   sources: [changing],
   content: [content],
 });

@@ -1,9 +1,7 @@
 import type { Failure, JsonObject, Outcome } from '../../contracts/index.ts';
-import { CODES } from '../wire/index.ts';
 import type { Answers } from './call-context.ts';
-import { askAll, missingCapabilities } from './client-input.ts';
+import { askAll, lacks, missingCapabilities } from './client-input.ts';
 import type { Exchange } from './peer.ts';
-import { RpcError } from './rpc.ts';
 
 /** How often one call of an older client may ask for more before it is given up. */
 const MAX_ROUNDS = 8;
@@ -12,11 +10,7 @@ const MAX_ROUNDS = 8;
 export function assertCanAnswer({ capabilities }: Exchange, result: JsonObject): void {
   const missing = missingCapabilities(result.inputRequests ?? {}, capabilities);
   if (Object.keys(missing).length === 0) return;
-  throw new RpcError(
-    CODES.missingCapability,
-    `It asks for input by ${Object.keys(missing).join(', ')}, which the client did not declare`,
-    { requiredCapabilities: missing },
-  );
+  throw lacks(missing);
 }
 
 /**

@@ -6,6 +6,9 @@ import { note } from './notes.ts';
 import type { Exchange } from './peer.ts';
 import { INTERNAL, RpcError } from './rpc.ts';
 import type { Service } from './service.ts';
+import { taskAnswers } from './task-answers.ts';
+import { callAsTask } from './task-call.ts';
+import type { Tasks } from './tasks.ts';
 import { callTool } from './tool-call.ts';
 
 /** Answers the requests that both eras have. */
@@ -17,7 +20,7 @@ export interface Answers {
   answer(method: string, params: JsonObject, exchange: Exchange): Promise<string | RpcError>;
 }
 
-export function answersFor(service: Service): Answers {
+export function answersFor(service: Service, tasks: Tasks): Answers {
   const { host } = service;
   const lists = new ListTexts(service.infoText);
   const table = new Map<string, Answer>([
@@ -30,7 +33,11 @@ export function answersFor(service: Service): Answers {
         return lists.tools(tools, peer.era);
       },
     ],
-    ['tools/call', (params, exchange) => callTool(service, params, exchange)],
+    [
+      'tools/call',
+      (params, exchange) => callAsTask(service, tasks, params, exchange) ?? callTool(service, params, exchange),
+    ],
+    ...taskAnswers(service, tasks),
     ...(host.content ? contentAnswers(service, host.content, lists) : []),
   ]);
   return {

@@ -28,8 +28,8 @@ export function callContext(
     callId: randomUUID(),
     who: peer.who,
     signal,
-    idleMs: IDLE_MS,
-    hardMs: HARD_MS,
+    idleMs: exchange.limitMs ?? IDLE_MS,
+    hardMs: exchange.limitMs ?? HARD_MS,
     onEvent,
     canAnswer: answerable(exchange.capabilities),
     ...(exchange.disconnect && { disconnect: exchange.disconnect }),
@@ -37,7 +37,7 @@ export function callContext(
     ...(redelivery !== undefined && { redelivery }),
     ...(trace && { trace }),
     // Revision 2026-07-28 has no requests from server to client: there, input is asked for by an input_required result.
-    ...(peer.era === 'legacy'
+    ...(exchange.ask && !exchange.asksByResult
       ? { input: (request) => askClient(exchange, request.parse()) }
       : { takesQuestions: true }),
   };
@@ -78,9 +78,12 @@ export function eventRelay(exchange: Exchange): { readonly onEvent: OnEvent; fin
   let open = true;
   return {
     onEvent(event) {
-      if (!open || exchange.signal.aborted || (event.kind === 'progress' && !wantsProgress)) return;
+      const isHeard = event.kind === 'log' || wantsProgress || exchange.progressed !== undefined;
+      if (!open || exchange.signal.aborted || !isHeard) return;
       const params = event.raw.parse();
       if (!isObject(params)) return;
+      if (event.kind === 'progress') exchange.progressed?.(params);
+      if (event.kind === 'progress' && !wantsProgress) return;
       if (event.kind === 'progress')
         exchange.notify('notifications/progress', { ...params, progressToken: token ?? 0 });
       else if (exchange.wantsLog(params.level)) exchange.notify('notifications/message', params);

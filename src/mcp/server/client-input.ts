@@ -1,6 +1,8 @@
 import type { InputKind, Json, JsonObject } from '../../contracts/index.ts';
+import { CODES } from '../wire/index.ts';
 import { isObject } from './is-object.ts';
 import type { Exchange } from './peer.ts';
+import { RpcError } from './rpc.ts';
 
 /** The capability by which a client says that it answers a request. */
 const CAPABILITY_OF = new Map([
@@ -54,10 +56,21 @@ export function answerable(declared: unknown): readonly InputKind[] {
 /** Sends one request to a client of the older revisions, on the stream of the call it belongs to. */
 export async function askClient(exchange: Exchange, request: Json | undefined): Promise<Json> {
   if (!isObject(request) || typeof request.method !== 'string') throw new TypeError('A request needs a method.');
-  const missing = Object.keys(missingCapabilities({ request }, exchange.capabilities));
+  const lacking = missingCapabilities({ request }, exchange.capabilities);
+  const missing = Object.keys(lacking);
+  if (missing.length > 0) exchange.lacks?.(lacks(lacking));
   if (missing.length > 0) throw new Error(`this client has no ${missing.join(', ')}`);
   if (!exchange.ask) throw new Error('this client takes no requests');
   return exchange.ask(request.method, isObject(request.params) ? request.params : undefined);
+}
+
+/** How a client of 2026-07-28 learns that it is asked for what it didn't declare. */
+export function lacks(missing: JsonObject): RpcError {
+  return new RpcError(
+    CODES.missingCapability,
+    `It asks for input by ${Object.keys(missing).join(', ')}, which the client did not declare`,
+    { requiredCapabilities: missing },
+  );
 }
 
 /** Asks a client of the older revisions everything that a newer one would be asked in one result. */

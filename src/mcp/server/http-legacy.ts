@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Identity, Json } from '../../contracts/index.ts';
-import { canonicalJson, sha256 } from '../../tools/index.ts';
 import { CODES, MODERN_REVISION } from '../wire/index.ts';
 import { rpcErrorOf } from './answers.ts';
 import type { EventStreams } from './event-stream.ts';
 import { takesEvents } from './http-accept.ts';
 import { HttpSession } from './http-session.ts';
 import { agree, initialized } from './legacy-session.ts';
+import { callerOf } from './peer.ts';
 import { sendJson } from './post-reply.ts';
 import { errorMessage, type Id, type Incoming, RpcError, readIncoming, resultMessage } from './rpc.ts';
 import type { Served } from './served.ts';
@@ -96,7 +96,7 @@ export function legacyHttp(
       const facts = { conversation: randomUUID(), caller, ...agreed };
       const sealed = ids.seal(facts);
       sessions.set(sealed, new HttpSession(served, streams, { who, ...facts }));
-      sendJson(response, 200, resultMessage(id, initialized(served.service, agreed)), { [SESSION]: sealed });
+      sendJson(response, 200, resultMessage(id, initialized(served, agreed, who)), { [SESSION]: sealed });
     } catch (error) {
       sendJson(response, 200, errorMessage(id, rpcErrorOf('initialize', error)));
     }
@@ -228,11 +228,6 @@ function idOf(body: Json | undefined): Id | null {
 /** Revisions before 2025-06-18 had no header for theirs, and clients of those send whatever they like best. */
 function isLenient(revision: string): boolean {
   return revision < '2025-06-18';
-}
-
-/** Whoever may do something else is someone else: a session keeps what its caller could when it was opened. */
-function callerOf({ agent, user, via, scopes }: Identity): string {
-  return sha256(canonicalJson([agent, user ?? null, via, scopes ? [...scopes].sort() : null]));
 }
 
 function refuse(

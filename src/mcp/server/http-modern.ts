@@ -29,7 +29,7 @@ export interface ModernHttp {
 }
 
 export function modernHttp(served: Served, streams: EventStreams): ModernHttp {
-  const { service, answers, changes } = served;
+  const { service, answers } = served;
   const listening = new Set<Listening>();
   const running = new Set<AbortController>();
 
@@ -52,7 +52,7 @@ export function modernHttp(served: Served, streams: EventStreams): ModernHttp {
     const said: string[] = [];
     let stream: MessageSink | undefined;
     // A filter that is none is answered with an error, so the stream begins after it was read.
-    const one = listen(service, changes, { id, params, who }, (text) => {
+    const one = listen(served, { id, params, who }, (text) => {
       if (stream) stream.send(text);
       else said.push(text);
     });
@@ -122,7 +122,7 @@ export function modernHttp(served: Served, streams: EventStreams): ModernHttp {
           if (typeof name === 'string') checkParamHeaders(headers, toolNamed(service.host, name, who), args);
         }
         if (message.method === 'server/discover') {
-          return sendJson(response, 200, resultMessage(message.id, discovered(service)));
+          return sendJson(response, 200, resultMessage(message.id, discovered(served, who)));
         }
         if (message.method === 'subscriptions/listen') return startListening(response, message, who);
         return await run(response, message, { who, envelope, takesStream: takesEvents(headers.accept) });

@@ -59,7 +59,7 @@ export async function serveOverHttp(host: ToolHost, options: ServeHttp): Promise
   // Peers that vanish without a word are found by the system.
   server.on('connection', (socket) => socket.setKeepAlive(true, 30_000));
   const stop = () => {
-    served.changes.close();
+    served.close();
     modern.close();
     legacy.close();
     streams.close();

@@ -7,7 +7,8 @@ import { isObject } from './is-object.ts';
 import { isAtLeast, isLogLevel } from './log-levels.ts';
 import type { Exchange } from './peer.ts';
 import { type Id, notificationMessage, RpcError, requestMessage } from './rpc.ts';
-import type { Service } from './service.ts';
+import type { Served } from './served.ts';
+import { tasksCapability } from './task-answers.ts';
 
 /** Most resources that one session subscribes to, and most questions that wait for its client's answers. */
 const MAX_SUBSCRIBED = 1000;
@@ -44,9 +45,15 @@ export function agree(params: JsonObject): Agreed {
 }
 
 /** The result of `initialize`, as JSON text. */
-export function initialized({ serverInfo, capabilities, instructions }: Service, { revision }: Agreed): string {
+export function initialized({ service, tasks }: Served, { revision }: Agreed, who: Identity): string {
+  const { serverInfo, capabilities, instructions } = service;
   const said = instructions !== undefined && { instructions };
-  return JSON.stringify({ protocolVersion: revision, capabilities, serverInfo, ...said });
+  const more = hasTasks(revision) && tasks.isOffered(who) && { tasks: tasksCapability(who) };
+  return JSON.stringify({ protocolVersion: revision, capabilities: { ...capabilities, ...more }, serverInfo, ...said });
+}
+
+function hasTasks(revision: string): boolean {
+  return revision >= '2025-11-25';
 }
 
 /**
@@ -70,7 +77,7 @@ export class LegacySession {
   #logLevel: string | undefined;
 
   constructor(
-    { service, answers, changes }: { readonly service: Service; readonly answers: Answers; readonly changes: Changes },
+    { service, answers, changes }: Served,
     { who, conversation, agreed }: { readonly who: Identity; readonly conversation: string; readonly agreed: Agreed },
     push: (message: string) => void,
   ) {
@@ -191,6 +198,8 @@ export class LegacySession {
         if (!signal.aborted) send(notificationMessage(method, told));
       },
       ...(disconnect && { disconnect }),
+      hasTasks: hasTasks(this.agreed.revision),
+      push: (method, told) => this.#push(notificationMessage(method, told)),
       ask: (method, asked) => this.#ask(method, asked, signal, send),
     };
   }

@@ -49,7 +49,7 @@ export function linePeer(
   onGone: () => void,
 ): LinePeer {
   const conversation = randomUUID();
-  const { service, answers, changes } = served;
+  const { answers } = served;
   const running = new Map<Id, Set<AbortController>>();
   const streams = new Map<Id, Listening>();
   let session: LegacySession | undefined;
@@ -83,7 +83,7 @@ export function linePeer(
     if (method === 'initialize' && !session) {
       const agreed = agree(params);
       session = new LegacySession(served, { who, conversation, agreed }, send);
-      return initialized(service, agreed);
+      return initialized(served, agreed, who);
     }
     if (method === 'ping' && !session) return '{}';
     if (!session) {
@@ -95,13 +95,13 @@ export function linePeer(
 
   const modern = async ({ id, method, params }: Request): Promise<string | RpcError | null> => {
     const envelope = envelopeOf(params);
-    if (method === 'server/discover') return discovered(service);
+    if (method === 'server/discover') return discovered(served, who);
     if (method === 'subscriptions/listen') {
       if (streams.size >= MAX_STREAMS) {
         return new RpcError(CODES.internal, `Too many open streams: a connection has at most ${MAX_STREAMS}`);
       }
       streams.get(id)?.stop();
-      streams.set(id, listen(service, changes, { id, params, who }, send));
+      streams.set(id, listen(served, { id, params, who }, send));
       return null;
     }
     const cancel = new AbortController();

@@ -1,9 +1,9 @@
 import type { Identity, Json, JsonObject } from '../../contracts/index.ts';
 import { CODES, META } from '../wire/index.ts';
-import type { Changes } from './changes.ts';
 import { isObject } from './is-object.ts';
 import { type Id, notificationMessage, RpcError, resultMessage } from './rpc.ts';
-import type { Service } from './service.ts';
+import type { Served } from './served.ts';
+import { followTasks, taskIdsIn } from './task-answers.ts';
 
 /** Most resources that one stream listens for. */
 const MAX_LISTENED = 1000;
@@ -27,10 +27,12 @@ export interface Listening {
 interface Filter {
   readonly lists: readonly ListName[];
   readonly uris: readonly string[];
+  readonly taskIds: readonly string[];
 }
 
 /** @throws RpcError for a filter that isn't one */
-function filterIn(service: Service, { notifications }: JsonObject, who: Identity): Filter {
+function filterIn({ service, tasks }: Served, params: JsonObject, who: Identity): Filter {
+  const { notifications } = params;
   if (!isObject(notifications)) throw invalid('notifications must be an object');
   for (const name of Object.keys(LISTS)) {
     const value = notifications[name];
@@ -45,6 +47,7 @@ function filterIn(service: Service, { notifications }: JsonObject, who: Identity
     lists: offered.filter((name) => notifications[name] === true),
     // One that the caller can't read and one that isn't there look the same: as not agreed to.
     uris: content ? [...new Set(uris)].slice(0, MAX_LISTENED).filter((uri) => content.has(uri, who)) : [],
+    taskIds: taskIdsIn(tasks, params, who).slice(0, MAX_LISTENED),
   };
 }
 
@@ -59,16 +62,17 @@ function invalid(what: string): RpcError {
  * @throws RpcError for a filter that isn't one
  */
 export function listen(
-  service: Service,
-  changes: Changes,
+  served: Served,
   request: { readonly id: Id; readonly params: JsonObject; readonly who: Identity },
   send: (message: string) => void,
 ): Listening {
   const { id, who } = request;
-  const { lists, uris } = filterIn(service, request.params, who);
+  const { service, changes, tasks } = served;
+  const { lists, uris, taskIds } = filterIn(served, request.params, who);
   const meta = { [META.subscriptionId]: id };
   const agreed: Record<string, Json> = Object.fromEntries(lists.map((name) => [name, true]));
   if (uris.length > 0) agreed.resourceSubscriptions = [...uris];
+  if (taskIds.length > 0) agreed.taskIds = [...taskIds];
   send(notificationMessage('notifications/subscriptions/acknowledged', { _meta: meta, notifications: agreed }));
   const wanted = new Set<string>(lists.map((name) => LISTS[name]));
   const stops = uris.map((uri) =>
@@ -76,6 +80,7 @@ export function listen(
       send(notificationMessage('notifications/resources/updated', { _meta: meta, uri })),
     ),
   );
+  stops.push(...followTasks(tasks, taskIds, meta, { infoText: service.infoText, who }, send));
   if (wanted.size > 0) {
     stops.push(
       changes.onLists((method) => {

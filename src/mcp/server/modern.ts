@@ -5,7 +5,8 @@ import { isObject } from './is-object.ts';
 import { isAtLeast, isLogLevel } from './log-levels.ts';
 import type { Exchange } from './peer.ts';
 import { RpcError } from './rpc.ts';
-import type { Service } from './service.ts';
+import type { Served } from './served.ts';
+import { TASKS_EXTENSION } from './task-wire.ts';
 
 /** What a request of 2026-07-28 says of itself in `_meta` (Base Protocol, "Per-request protocol fields"). */
 export interface Envelope {
@@ -48,11 +49,13 @@ function unsupported(requested: string): RpcError {
 }
 
 /** `server/discover`: JSON text of its result. */
-export function discovered({ serverInfo, capabilities, instructions }: Service): string {
+export function discovered({ service, tasks }: Served, who: Identity): string {
+  const { serverInfo, capabilities, instructions } = service;
+  const extensions = tasks.isOffered(who) && { extensions: { [TASKS_EXTENSION]: {} } };
   return JSON.stringify({
     resultType: 'complete',
     supportedVersions: SUPPORTED,
-    capabilities,
+    capabilities: { ...capabilities, ...extensions },
     ...(instructions !== undefined && { instructions }),
     ttlMs: 0,
     cacheScope: 'private',

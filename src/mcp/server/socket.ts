@@ -48,7 +48,7 @@ export async function serveOverSocket(
   try {
     await listen(server, path);
   } catch (error) {
-    served.changes.close();
+    served.close();
     throw error;
   }
   // One connection that can't be accepted is no reason to end all others.
@@ -60,7 +60,7 @@ export async function serveOverSocket(
         // The file goes with the listener.
         server.close(() => resolve());
         for (const end of [...peers.values()]) end();
-        served.changes.close();
+        served.close();
       });
       return closed;
     },

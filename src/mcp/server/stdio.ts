@@ -65,7 +65,7 @@ export async function serveOverStdio(host: ToolHost): Promise<ServeHandle> {
     closed = true;
     process.stdin.off('end', end).off('close', end);
     peer.close();
-    served.changes.close();
+    served.close();
     process.stdin.pause();
     // A pipe or terminal; a file has no `unref` and holds nothing.
     process.stdin.unref?.();

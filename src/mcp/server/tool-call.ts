@@ -36,7 +36,7 @@ export async function callTool(service: Service, params: JsonObject, exchange: E
   let outcome: Outcome;
   try {
     outcome = await call(brought);
-    if (peer.era === 'legacy') outcome = await answerInPlace(exchange, outcome, call);
+    if (exchange.ask) outcome = await answerInPlace(exchange, outcome, call);
   } finally {
     events.finish();
   }

@@ -59,6 +59,7 @@ export function applyView(
       ...(of.annotations !== undefined && { annotations: withoutTitle(of.annotations) }),
     }),
     effect: of.effect,
+    ...(of.execution && { execution: of.execution }),
     hints: {
       ...hints,
       ...(view.strict !== undefined && { strict: view.strict }),
