@@ -17,6 +17,7 @@ export {
 export { BridleError, isBridleError } from './bridle-error.ts';
 export { canonicalJson, sha256 } from './canonical.ts';
 export { checkTool } from './check-tool.ts';
+export { type Cursors, type CursorsOptions, cursors, type Page } from './cursors.ts';
 export {
   type ArgumentsOf,
   defineTool,
@@ -77,6 +78,7 @@ export type { SchemaStep } from './schema-step.ts';
 export { standardIssues } from './standard-issues.ts';
 export { isStandardSchema, type StandardSchemaLike } from './standard-schema.ts';
 export { STRICT_LIMITS, type StrictNeeds, strictNeeds } from './strict-needs.ts';
+export { type StateHandles, type StateHandlesOptions, stateHandles } from './state-handles.ts';
 export {
   planStrict,
   type StrictChoice,
