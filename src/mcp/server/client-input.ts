@@ -38,6 +38,8 @@ function wantsTools(request: Json): boolean {
   return isObject(request) && isObject(request.params) && ('tools' in request.params || 'toolChoice' in request.params);
 }
 
+const CAPABILITIES = [...CAPABILITY_OF.values()];
+const NONE: readonly InputKind[] = [];
 const KINDS: readonly (readonly [InputKind, JsonObject])[] = [
   ['form', { method: 'elicitation/create' }],
   ['url', { method: 'elicitation/create', params: { mode: 'url' } }],
@@ -47,7 +49,7 @@ const KINDS: readonly (readonly [InputKind, JsonObject])[] = [
 
 /** What a client can be asked for, by the capabilities that it declared. */
 export function answerable(declared: unknown): readonly InputKind[] {
-  if (!isObject(declared)) return [];
+  if (!isObject(declared) || !CAPABILITIES.some((name) => Object.hasOwn(declared, name))) return NONE;
   const can = ([, request]: (typeof KINDS)[number]) =>
     Object.keys(missingCapabilities({ request }, declared)).length === 0;
   return KINDS.filter(can).map(([kind]) => kind);

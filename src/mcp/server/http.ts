@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Identity, Json, ServeHandle, ServeHttp, ToolHost } from '../../contracts/index.ts';
@@ -46,11 +46,9 @@ export async function serveOverHttp(host: ToolHost, options: ServeHttp): Promise
   const gate = gateFor(bound, options, token);
   const endpoint: Endpoint = { modern, legacy, gate, bodyBytes: limits.bodyBytes };
   const server = createServer((request, response) => {
-    answer(endpoint, request, response).catch((error: unknown) => {
-      note(`a request failed: ${error instanceof Error ? error.message : String(error)}`);
-      if (response.headersSent) response.destroy();
-      else sendJson(response, 500, errorMessage(null, INTERNAL));
-    });
+    // Those that a client sends ahead wait for their turn: many small requests could want as many huge answers at once.
+    if (response.socket) answer(endpoint, request, response);
+    else response.once('socket', () => process.nextTick(answer, endpoint, request, response));
   });
   server.headersTimeout = HEADERS_MS;
   server.requestTimeout = REQUEST_MS;
@@ -143,9 +141,10 @@ function gateFor(bound: string, { identify }: ServeHttp, token: string | undefin
   const expected = token === undefined ? undefined : digest(`Bearer ${token}`);
   return (request) => {
     const { host, origin, authorization } = request.headers;
-    const refused = refusal(host, origin);
+    const target = targetOf(request);
+    const refused = refusal(target.host ?? host, origin);
     if (refused !== undefined) return { status: 403, message: `Forbidden: ${refused}` };
-    if (pathOf(request) !== PATH) return { status: 404, message: `Not found: the endpoint is ${PATH}` };
+    if (target.path !== PATH) return { status: 404, message: `Not found: the endpoint is ${PATH}` };
     if (!METHODS.has(request.method ?? '')) {
       return { status: 405, message: 'Method not allowed', headers: { allow: [...METHODS].join(', ') } };
     }
@@ -162,13 +161,24 @@ function credentials(authorization = ''): string {
 
 /** Of equal length whatever is given, so that the comparison takes the same time. */
 function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+  return hash('sha256', text, 'buffer');
 }
 
-function pathOf({ url = '/' }: IncomingMessage): string {
-  const query = url.indexOf('?');
-  return query === -1 ? url : url.slice(0, query);
+interface Target {
+  /** Counts, where there is one, and not the header of that name (RFC 9112, 3.2.2). */
+  readonly host?: string | undefined;
+  readonly path: string;
 }
+
+/** What a request is for, in both forms that a server takes: `/mcp?query`, and `http://host/mcp?query` as proxies get it. */
+function targetOf({ url = '/' }: IncomingMessage): Target {
+  if (url === PATH) return AT_PATH;
+  const whole = url.startsWith('/') ? null : /^https?:\/\/([^/?#]*)/i.exec(url);
+  const local = whole ? url.slice(whole[0].length) : url;
+  const query = local.indexOf('?');
+  return { host: whole?.[1], path: query === -1 ? local : local.slice(0, query) };
+}
+const AT_PATH: Target = { path: PATH };
 
 /** Header names in lower case; repeated ones joined as RFC 9110 (5.3) says. */
 function headersOf(request: IncomingMessage): Map<string, string> {
@@ -186,28 +196,60 @@ interface Endpoint {
   readonly bodyBytes: number;
 }
 
-async function answer(endpoint: Endpoint, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const admitted = endpoint.gate(request);
-  const who = admitted instanceof Promise ? await admitted : admitted;
+/** Never throws. Callbacks, since every request comes this way: what needs no waiting for takes no turn. */
+function answer(endpoint: Endpoint, request: IncomingMessage, response: ServerResponse): void {
+  const fail = (error: unknown) => {
+    note(`a request failed: ${error instanceof Error ? error.message : String(error)}`);
+    if (response.headersSent) response.destroy();
+    else sendJson(response, 500, errorMessage(null, INTERNAL));
+  };
+  try {
+    const admitted = endpoint.gate(request);
+    if (admitted instanceof Promise) {
+      admitted.then((who) => enter(endpoint, request, response, { who, fail })).catch(fail);
+    } else enter(endpoint, request, response, { who: admitted, fail });
+  } catch (error) {
+    fail(error);
+  }
+}
+
+interface Entering {
+  readonly who: Identity | Refusal;
+  readonly fail: (error: unknown) => void;
+}
+
+function enter(endpoint: Endpoint, request: IncomingMessage, response: ServerResponse, { who, fail }: Entering): void {
   // Nobody would tell what is begun now that its client has gone.
   if (response.destroyed) return;
   if ('status' in who) {
     const error = new RpcError(CODES.invalidRequest, who.message);
     // The rest of a body that nobody reads would be taken for the next request.
     const headers = request.method === 'POST' ? { ...who.headers, connection: 'close' } : who.headers;
-    return sendJson(response, who.status, errorMessage(null, error), headers);
+    sendJson(response, who.status, errorMessage(null, error), headers);
+    return;
   }
-  if (request.method !== 'POST') return endpoint.legacy.answer(request, response, undefined, who);
-  const body = await new Promise<Body>((resolve) => readBody(request, endpoint.bodyBytes, resolve));
-  if (response.destroyed) return;
-  const value = jsonOf(body, endpoint.bodyBytes);
-  if ('status' in value) {
-    const error = new RpcError(CODES.parse, value.message);
-    return sendJson(response, value.status, errorMessage(null, error), value.headers);
+  if (request.method !== 'POST') {
+    endpoint.legacy.answer(request, response, undefined, who).catch(fail);
+    return;
   }
-  const { json } = value;
-  if (isModern(request, json)) return endpoint.modern.answer(request, response, readIncoming(json), who);
-  return endpoint.legacy.answer(request, response, json, who);
+  readBody(request, endpoint.bodyBytes, (body) => {
+    if (response.destroyed) return;
+    try {
+      const value = jsonOf(body, endpoint.bodyBytes);
+      if ('status' in value) {
+        const error = new RpcError(CODES.parse, value.message);
+        sendJson(response, value.status, errorMessage(null, error), value.headers);
+        return;
+      }
+      const { json } = value;
+      const answered = isModern(request, json)
+        ? endpoint.modern.answer(request, response, readIncoming(json), who)
+        : endpoint.legacy.answer(request, response, json, who);
+      answered.catch(fail);
+    } catch (error) {
+      fail(error);
+    }
+  });
 }
 
 function jsonOf(body: Body, limit: number): { readonly json: Json } | Refusal {
@@ -218,6 +260,13 @@ function jsonOf(body: Body, limit: number): { readonly json: Json } | Refusal {
         status: 413,
         message: `Parse error: a body of more than ${limit} bytes`,
         headers: { connection: 'close' },
+      };
+    }
+    if (body.problem === 'encoded') {
+      return {
+        status: 415,
+        message: 'Unsupported media type: the body must not be compressed',
+        headers: { 'accept-encoding': 'identity', connection: 'close' },
       };
     }
     return {

@@ -10,10 +10,17 @@ export interface Peer {
 }
 
 /** The caller of a server that asks nobody who they are. */
-export const ANYONE: Identity = { agent: 'mcp-client', via: 'library' };
+export const ANYONE: Identity = Object.freeze({ agent: 'mcp-client', via: 'library' });
+
+/** Known once and for all, since it is frozen. */
+const CALLER_OF_ANYONE = digestOf(ANYONE);
 
 /** Whoever may do something else is someone else: what is kept for a caller is found by exactly that caller. */
-export function callerOf({ agent, user, via, scopes }: Identity): string {
+export function callerOf(who: Identity): string {
+  return who === ANYONE ? CALLER_OF_ANYONE : digestOf(who);
+}
+
+function digestOf({ agent, user, via, scopes }: Identity): string {
   return sha256(canonicalJson([agent, user ?? null, via, scopes ? [...scopes].sort() : null]));
 }
 

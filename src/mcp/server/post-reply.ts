@@ -12,34 +12,67 @@ export interface MessageSink {
 }
 
 /**
+ * The replies whose headers are withheld, in the order in which they began, and so that in which they are late. One timer
+ * looks after all: nearly every reply ends long before, and a timer of its own would cost more than the rest of it.
+ */
+class Withheld {
+  readonly #since = new Map<PostReply, number>();
+  readonly #ms: number;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param ms how long they may be withheld */
+  constructor(ms: number) {
+    this.#ms = ms;
+  }
+
+  add(reply: PostReply): void {
+    this.#since.set(reply, performance.now());
+    this.#timer ??= this.#wait(this.#ms);
+  }
+
+  delete(reply: PostReply): void {
+    this.#since.delete(reply);
+  }
+
+  #wait(ms: number): NodeJS.Timeout {
+    return setTimeout(() => this.#look(), ms).unref();
+  }
+
+  #look(): void {
+    this.#timer = undefined;
+    for (const [reply, since] of this.#since) {
+      const left = since + this.#ms - performance.now();
+      if (left > 0) {
+        this.#timer = this.#wait(Math.ceil(left));
+        return;
+      }
+      // Takes itself out.
+      reply.stream();
+    }
+  }
+}
+
+const WITHHELD = new Withheld(HEADERS_MS);
+
+/**
  * The answer to one POST. It is a JSON body when the answer is all there is, and comes soon; and becomes a stream of events
  * with the first message that comes before it, or when it is late, so that something comes until it is there.
  */
 export class PostReply {
   readonly #response: ServerResponse;
   readonly #begin: (() => MessageSink) | null;
-  readonly #headers: Readonly<Record<string, string>>;
-  readonly #timer: NodeJS.Timeout | undefined;
   #stream: MessageSink | undefined;
 
   /** @param begin makes the response a stream; null for a client that takes none */
-  constructor(
-    response: ServerResponse,
-    begin: (() => MessageSink) | null,
-    {
-      headers = {},
-      headersMs = HEADERS_MS,
-    }: { readonly headers?: Record<string, string>; readonly headersMs?: number } = {},
-  ) {
+  constructor(response: ServerResponse, begin: (() => MessageSink) | null) {
     this.#response = response;
     this.#begin = begin;
-    this.#headers = headers;
-    if (begin) this.#timer = setTimeout(() => void this.stream(), headersMs);
+    if (begin) WITHHELD.add(this);
   }
 
   /** Makes it a stream now; undefined for a client that takes none. */
   stream(): MessageSink | undefined {
-    clearTimeout(this.#timer);
+    WITHHELD.delete(this);
     if (!this.#stream && this.#begin && !this.#response.headersSent) this.#stream = this.#begin();
     return this.#stream;
   }
@@ -62,18 +95,18 @@ export class PostReply {
 
   /** @param status HTTP status, where the response isn't a stream already */
   finish(message: string, status = 200): void {
-    clearTimeout(this.#timer);
+    WITHHELD.delete(this);
     if (this.#stream) {
       this.#stream.send(message);
       this.#stream.end();
-    } else sendJson(this.#response, status, message, this.#headers);
+    } else sendJson(this.#response, status, message);
   }
 
   /** Ends it without an answer, as for a request that was cancelled. */
   drop(): void {
-    clearTimeout(this.#timer);
+    WITHHELD.delete(this);
     if (this.#stream) this.#stream.end();
-    else if (!this.#response.headersSent) this.#response.writeHead(204, this.#headers).end();
+    else if (!this.#response.headersSent) this.#response.writeHead(204).end();
   }
 }
 
@@ -82,12 +115,9 @@ export function sendJson(
   response: ServerResponse,
   status: number,
   body: string,
-  headers: Readonly<Record<string, string>> = {},
+  headers?: Readonly<Record<string, string>>,
 ): void {
-  response.writeHead(status, {
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(body),
-    ...headers,
-  });
+  const always = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+  response.writeHead(status, headers ? { ...always, ...headers } : always);
   response.end(body);
 }

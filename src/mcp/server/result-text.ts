@@ -12,11 +12,15 @@ export interface Result {
 /** What a modern result says of itself that an older client doesn't know. */
 const MODERN_ONLY = ['resultType', 'ttlMs', 'cacheScope'] as const;
 
+/** White space of JSON (RFC 8259, 2), as UTF-16 code units. */
+const SPACE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
+
 /** JSON text of an object with members before its own. `members` is JSON without its braces. */
 function withMembers(text: string, members: string): string {
   const open = text.indexOf('{') + 1;
-  const isEmpty = text.slice(open).trimStart().startsWith('}');
-  return `{${members}${isEmpty ? '' : ','}${text.slice(open)}`;
+  let first = open;
+  while (SPACE.has(text.charCodeAt(first))) first += 1;
+  return `{${members}${text[first] === '}' ? '' : ','}${text.slice(open)}`;
 }
 
 /**
