@@ -183,6 +183,7 @@ export type {
   ToolRef,
   TraceContext,
   TraceEvent,
+  VisitNotes,
   WireName,
 } from './contracts/index.ts';
 export {
@@ -348,4 +349,5 @@ export {
   type Trashed,
   text,
   toolsetSource,
+  type VisitOptions,
 } from './tools/index.ts';

@@ -61,6 +61,17 @@ export interface TraceContext {
 /** What a caller can be asked for: its person, by a form or at an address, its model, its folders. */
 export type InputKind = 'form' | 'url' | 'sampling' | 'roots';
 
+export interface VisitNotes {
+  /**
+   * The call ends here, and is made again after a visit.
+   *
+   * @param params `ElicitRequestURLParams`
+   */
+  before?(params: Json): void;
+  /** What the person went to an address for is over. */
+  over(elicitationId: string): void;
+}
+
 export interface CallContext {
   readonly callId: string;
   /**
@@ -86,6 +97,8 @@ export interface CallContext {
   onEvent?(e: { readonly kind: 'progress' | 'log'; readonly raw: RawJson }): void;
   /** Ends the stream on which the caller waits; it comes back for the rest. Absent: it can't. */
   disconnect?(): void;
+  /** What only a caller of MCP 2025-11-25 is told of the addresses that its person is sent to. */
+  readonly visits?: VisitNotes;
   /**
    * Elicitation, sampling and roots requests of the server, answered by the host with the result of the request's
    * method. Rejects when it isn't answered.

@@ -15,6 +15,7 @@ export type {
   SourceResult,
   StartedRun,
   TraceContext,
+  VisitNotes,
 } from './call.ts';
 export type {
   CompletionRef,

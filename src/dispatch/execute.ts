@@ -138,7 +138,7 @@ function sourceContext(
     answers,
   }: { readonly tool: ToolDefinition; readonly scope: WorkScope; readonly answers: InputAnswers | undefined },
 ): DispatchedContext {
-  const { callId, who, input, takesQuestions, canAnswer } = call.ctx;
+  const { callId, who, input, takesQuestions, canAnswer, visits } = call.ctx;
   const trace = traceOf(path, call);
   const from = (): InputOrigin => ({ callId, server: tool.ref.server, tool: tool.ref.tool, signal: scope.signal });
   return {
@@ -152,6 +152,7 @@ function sourceContext(
     ...(takesQuestions && { takesQuestions }),
     ...(canAnswer && { canAnswer }),
     ...(call.ctx.disconnect && { disconnect: () => quietly(() => call.ctx.disconnect?.()) }),
+    ...(visits && { visits }),
     ...(answers && { answers }),
     ...(trace && { trace }),
     onEvent(event) {

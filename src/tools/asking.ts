@@ -32,6 +32,16 @@ export interface QuestionOptions {
   readonly key?: string;
 }
 
+export interface VisitOptions extends QuestionOptions {
+  /**
+   * The call can't be made before the visit: one of revision 2025-11-25 ends with the address, and is made again by its
+   * caller (MCP, URL elicitation required error). Then look by yourself whether the visit is over. Any other is asked.
+   */
+  readonly first?: boolean;
+  /** Fulfilled when what is done at the address is over; a caller of revision 2025-11-25 is told. `visit` doesn't wait for it. */
+  readonly completed?: Promise<unknown>;
+}
+
 export type Ask = <const S extends ToolSchema>(
   message: string,
   schema: S,
@@ -86,7 +96,7 @@ export interface Questions {
    *
    * @param url a web address, without anything in it that lets its reader in
    */
-  visit(message: string, url: string, options?: QuestionOptions): Promise<{ readonly action: Answer<never>['action'] }>;
+  visit(message: string, url: string, options?: VisitOptions): Promise<{ readonly action: Answer<never>['action'] }>;
   /** Asks the caller's model (MCP, Sampling); the caller may show it to its person first, and change it. */
   sample(params: SampleParams, options?: QuestionOptions): Promise<Sample>;
   /** Asks which folders the caller lets a server work in (MCP, Roots). */
@@ -161,7 +171,16 @@ export function asking({ name, identity, onlyReads }: Inquirer, args: Json, ctx:
       }
       const params = { mode: 'url', message, url };
       // The older revisions name each visit, to tell later that it is over.
-      const answer = await put({ method: 'elicitation/create', params }, options, { elicitationId: randomUUID() });
+      const elicitationId = randomUUID();
+      options.completed?.then(
+        () => ctx.visits?.over(elicitationId),
+        () => {},
+      );
+      if (options.first === true && ctx.visits?.before) {
+        ctx.visits.before({ ...params, elicitationId });
+        throw visitsFirst(message);
+      }
+      const answer = await put({ method: 'elicitation/create', params }, options, { elicitationId });
       const read = readElicitResult(answer);
       if (read?.action === 'accept' || read?.action === 'decline' || read?.action === 'cancel') {
         return { action: read.action };
@@ -271,6 +290,13 @@ async function fitting<S extends ToolSchema>(
 
 function nobody(why: string, cause?: unknown): ToolFailure {
   return new ToolFailure(`The tool has to ask the person who uses it, and nobody could be asked: ${why}.`, { cause });
+}
+
+function visitsFirst(message: string): ToolFailure {
+  return new ToolFailure(`Somebody has to go to an address first, and the call has to be made again: ${message}`, {
+    category: 'permission',
+    executed: 'not_executed',
+  });
 }
 
 function unfit(why: string): ToolFailure {

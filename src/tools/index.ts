@@ -13,6 +13,7 @@ export {
   type Root,
   type Sample,
   type SampleParams,
+  type VisitOptions,
 } from './asking.ts';
 export { BridleError, isBridleError } from './bridle-error.ts';
 export { canonicalJson, sha256 } from './canonical.ts';

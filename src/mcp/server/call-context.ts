@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { CallContext, JsonObject, TraceContext } from '../../contracts/index.ts';
+import type { CallContext, Json, JsonObject, TraceContext, VisitNotes } from '../../contracts/index.ts';
 import { CODES } from '../wire/index.ts';
 import { answerable, askClient } from './client-input.ts';
 import { isObject } from './is-object.ts';
@@ -20,10 +20,21 @@ export type Answers = NonNullable<CallContext['answers']>;
 export function callContext(
   exchange: Exchange,
   onEvent: OnEvent,
-  { answers, redelivery }: { readonly answers?: Answers | undefined; readonly redelivery?: string | undefined },
+  {
+    answers,
+    redelivery,
+    visits,
+  }: {
+    readonly answers?: Answers | undefined;
+    readonly redelivery?: string | undefined;
+    /** Takes the addresses that have to be visited before the call can be made. */
+    readonly visits?: Json[];
+  },
 ): CallContext {
   const { peer, signal, meta } = exchange;
   const trace = meta.traceparent === undefined ? undefined : traceIn(meta);
+  const { push } = exchange;
+  const canAnswer = answerable(exchange.capabilities);
   return {
     callId: randomUUID(),
     who: peer.who,
@@ -31,7 +42,9 @@ export function callContext(
     idleMs: exchange.limitMs ?? IDLE_MS,
     hardMs: exchange.limitMs ?? HARD_MS,
     onEvent,
-    canAnswer: answerable(exchange.capabilities),
+    canAnswer,
+    ...(push &&
+      canAnswer.includes('url') && { visits: notesOf(push, exchange.limitMs === undefined ? visits : undefined) }),
     ...(exchange.disconnect && { disconnect: exchange.disconnect }),
     ...(answers && { answers }),
     ...(redelivery !== undefined && { redelivery }),
@@ -40,6 +53,14 @@ export function callContext(
     ...(exchange.ask && !exchange.asksByResult
       ? { input: (request) => askClient(exchange, request.parse()) }
       : { takesQuestions: true }),
+  };
+}
+
+/** Visits as 2025-11-25 has them. A task asks for them, since it needn't end for that. */
+function notesOf(push: NonNullable<Exchange['push']>, visits: Json[] | undefined): VisitNotes {
+  return {
+    over: (elicitationId) => push('notifications/elicitation/complete', { elicitationId }),
+    ...(visits && { before: (params) => void visits.push(params) }),
   };
 }
 

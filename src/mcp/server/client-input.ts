@@ -75,6 +75,11 @@ export function lacks(missing: JsonObject): RpcError {
   );
 }
 
+/** What a client of 2025-11-25 is answered that has to send its person somewhere before the request can be made. */
+export function visitsFirst(elicitations: Json[]): RpcError {
+  return new RpcError(CODES.urlElicitationRequired, 'An address has to be visited before this', { elicitations });
+}
+
 /** Asks a client of the older revisions everything that a newer one would be asked in one result. */
 export async function askAll(exchange: Exchange, requests: Json): Promise<JsonObject> {
   const answers = new Map<string, Json>();

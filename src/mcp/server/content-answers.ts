@@ -3,6 +3,7 @@ import type {
   CallContext,
   CompletionRef,
   ContentHost,
+  Json,
   JsonObject,
   Outcome,
   SourceResult,
@@ -10,6 +11,7 @@ import type {
 import { CODES, META } from '../wire/index.ts';
 import { answerInPlace, assertCanAnswer } from './answer-in-place.ts';
 import { type Answers, answersIn, callContext, eventRelay } from './call-context.ts';
+import { visitsFirst } from './client-input.ts';
 import { isObject } from './is-object.ts';
 import type { ListTexts } from './list-text.ts';
 import type { Exchange } from './peer.ts';
@@ -86,8 +88,9 @@ interface Relay {
 async function relayed(service: Service, params: JsonObject, exchange: Exchange, relay: Relay): Promise<string> {
   const { peer } = exchange;
   const events = eventRelay(exchange);
+  const visits: Json[] = [];
   const call = async (answers: Answers | undefined): Promise<Outcome> => {
-    const result = await relay.read(callContext(exchange, events.onEvent, { answers }));
+    const result = await relay.read(callContext(exchange, events.onEvent, { answers, visits }));
     if (result.kind === 'failure') return { kind: 'failed', failure: result.failure };
     return result.kind === 'result' ? { kind: 'ok', raw: result.raw, isError: false } : result;
   };
@@ -98,6 +101,7 @@ async function relayed(service: Service, params: JsonObject, exchange: Exchange,
   } finally {
     events.finish();
   }
+  if (outcome.kind === 'failed' && visits.length > 0) throw visitsFirst(visits);
   if (outcome.kind === 'failed') {
     const { category, message } = outcome.failure;
     if (category === 'validation') throw new RpcError(relay.refusal.code, message, relay.refusal.data);

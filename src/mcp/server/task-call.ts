@@ -122,8 +122,9 @@ function untilLetGo(call: Call, execution: ToolExecution): Promise<string> {
 
 /** The exchange of a call that may outlive its request. */
 function relayOf({ exchange }: Call, { ttlMs = DEFAULT_TTL_MS }: ToolExecution, signal: AbortSignal): Exchange {
-  const { peer, meta, capabilities } = exchange;
+  const { peer, meta, capabilities, push } = exchange;
   return {
+    ...(push && { push }),
     peer,
     signal,
     meta,

@@ -1,8 +1,9 @@
-import type { JsonObject, Outcome } from '../../contracts/index.ts';
+import type { Json, JsonObject, Outcome } from '../../contracts/index.ts';
 import { canonicalJson, rawFrom, sha256 } from '../../tools/index.ts';
 import { CODES } from '../wire/index.ts';
 import { answerInPlace, assertCanAnswer } from './answer-in-place.ts';
 import { type Answers, answersIn, callContext, eventRelay } from './call-context.ts';
+import { visitsFirst } from './client-input.ts';
 import { givenStates } from './given-states.ts';
 import { isObject } from './is-object.ts';
 import { outcomeToMcp } from './outcome-to-mcp.ts';
@@ -25,13 +26,14 @@ export async function callTool(service: Service, params: JsonObject, exchange: E
   const leg = brought?.state === undefined ? undefined : states?.legOf(whose, brought.state);
   // All legs of a call belong to the conversation that it began in.
   const conversation = leg?.conversation ?? peer.conversation;
+  const visits: Json[] = [];
   const call = (answers: Answers | undefined) =>
     host.call({
       name,
       args: rawFrom(args),
       profile: 'relay',
       conversation,
-      ctx: callContext(exchange, events.onEvent, { answers, redelivery: leg?.redelivery }),
+      ctx: callContext(exchange, events.onEvent, { answers, redelivery: leg?.redelivery, visits }),
     });
   let outcome: Outcome;
   try {
@@ -45,6 +47,7 @@ export async function callTool(service: Service, params: JsonObject, exchange: E
     const sent = leg && sha256(canonicalJson([leg.redelivery, args, brought?.responses ?? null]));
     states?.give(whose, conversation, outcome.state, sent);
   }
+  if (outcome.kind === 'failed' && visits.length > 0) throw visitsFirst(visits);
   const answer = outcomeToMcp(outcome);
   switch (answer.kind) {
     case 'unknown_tool':
