@@ -1,11 +1,15 @@
 import type {
   Asker,
   ContentSource,
+  Decision,
   IdempotencyLedger,
+  Identity,
+  ListPages,
   Policy,
   Recorder,
   ServerInfo,
   Source,
+  ToolDefinition,
   ToolHost,
 } from '../contracts/index.ts';
 import {
@@ -31,6 +35,13 @@ export interface ToolHostOptions {
   readonly sources?: readonly Source[];
   /** Resources and prompts, such as `contentSource` makes. Default: none, and the capability isn't offered. */
   readonly content?: readonly ContentSource[];
+  /**
+   * Who sees a tool; to all others it doesn't exist, beside what the policy hides. Resources and prompts say so themselves.
+   * Default: everyone. Pure and quick: asked on each list and call; one that throws hides the tool.
+   */
+  readonly visible?: (tool: ToolDefinition, who: Identity) => boolean;
+  /** Gives long lists in pages of this size. Default: each list is one page, since some clients read only the first. */
+  readonly pages?: ListPages;
   /** Default: everything that is offered may be called, and the client that calls decides for its user. */
   readonly policy?: Policy;
   /** Narrower tools in place of some; see `view`. */
@@ -52,7 +63,8 @@ export interface ToolHostOptions {
  *   reports a change
  */
 export async function toolHost(options: ToolHostOptions): Promise<ToolHost> {
-  const policy = options.policy ?? allowAll();
+  const given = options.policy ?? allowAll();
+  const policy = options.visible ? visibleOnly(given, options.visible) : given;
   const own = options.tools ? [functionSource(options.tools)] : [];
   const catalog = createCatalog({
     sources: [...own, ...(options.sources ?? [])],
@@ -78,5 +90,28 @@ export async function toolHost(options: ToolHostOptions): Promise<ToolHost> {
     onChange: catalog.onChange,
     ...(content && { content: contentHost(content) }),
     ...(options.info && { info: options.info }),
+    ...(options.pages && { pages: options.pages }),
+  };
+}
+
+const NOT_VISIBLE: Decision = {
+  effect: 'deny',
+  reasons: [{ room: 'catalog', code: 'not_visible', text: 'This host does not show the tool to this caller.' }],
+  policyVersion: 'visible',
+};
+
+/** Denies what isn't visible, to be seen as to be called. */
+function visibleOnly(policy: Policy, visible: (tool: ToolDefinition, who: Identity) => boolean): Policy {
+  const hidden = (tool: ToolDefinition, who: Identity): Decision | undefined => {
+    try {
+      if (visible(tool, who) === true) return undefined;
+    } catch {
+      // As one that says no.
+    }
+    return NOT_VISIBLE;
+  };
+  return {
+    view: (who, tool) => hidden(tool, who) ?? policy.view(who, tool),
+    decide: (who, tool, call) => hidden(tool, who) ?? policy.decide(who, tool, call),
   };
 }

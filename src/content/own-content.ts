@@ -53,6 +53,10 @@ interface Described {
   readonly description?: string;
   /** Who may see it; to all others it doesn't exist. Default: everyone. Pure and quick: asked on each list. */
   readonly visible?: (who: Identity) => boolean;
+  /** Pictures for people, as MCP has them: `[{ src, mimeType?, sizes?, theme? }]`. */
+  readonly icons?: readonly { readonly src: string; readonly [field: string]: unknown }[];
+  /** MCP `Annotations` of a resource or a template: `audience`, `priority`, `lastModified`. */
+  readonly annotations?: { readonly [field: string]: unknown };
   /** MCP `_meta`. */
   readonly _meta?: JsonObject;
 }
@@ -117,10 +121,12 @@ function usable<T extends object>(what: string, read: T | NotRead): T {
   });
 }
 
-function described({ title, description, _meta }: Described): JsonObject {
+function described({ title, description, icons, annotations, _meta }: Described): JsonObject {
   return {
     ...(title !== undefined && { title }),
     ...(description !== undefined && { description }),
+    ...(icons && { icons: toJson(icons) }),
+    ...(annotations && { annotations: toJson(annotations) }),
     ...(_meta && { _meta: toJson(_meta) }),
   };
 }

@@ -50,7 +50,7 @@ export type {
   RunRecord,
   TraceEvent,
 } from './record.ts';
-export type { Serve, ServeAt, ServeHandle, ServeHttp, ServeLimits, ServerInfo, ToolHost } from './serve.ts';
+export type { ListPages, Serve, ServeAt, ServeHandle, ServeHttp, ServeLimits, ServerInfo, ToolHost } from './serve.ts';
 export type { Catalog, Connection, ConnectionEra, ConnectionStatus, Found, Source, ToolListing } from './source.ts';
 export type { RecordVersions, Store, StoreLog, StoreTable } from './store.ts';
 export type {

@@ -12,6 +12,17 @@ export interface ServerInfo {
   readonly instructions?: string;
 }
 
+/** How long lists are given to clients. */
+export interface ListPages {
+  /** Items a page. */
+  readonly size: number;
+  /**
+   * What cursors are sealed with: several processes with the same one take each other's. Default, also for an empty one:
+   * random.
+   */
+  readonly secret?: string;
+}
+
 /** What the serving side serves. */
 export interface ToolHost {
   /** Default: Bridle's own name and version. */
@@ -26,6 +37,8 @@ export interface ToolHost {
   call: Dispatcher['call'];
   /** Its resources and prompts; absent: it has none, and doesn't offer the capability. */
   readonly content?: ContentHost;
+  /** Absent: each list is one page. */
+  readonly pages?: ListPages;
   onChange(cb: () => void): () => void;
 }
 

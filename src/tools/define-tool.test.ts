@@ -322,3 +322,31 @@ describe('checkTool', () => {
     expect(await flagged('approved', 'boolean', 'read')).toEqual([]);
   });
 });
+
+test.each([
+  ['stands on a number', { n: { type: 'number', 'x-mcp-header': 'N' } }],
+  ['stands on an object', { n: { type: 'object', 'x-mcp-header': 'N' } }],
+  ['is no header name', { n: { type: 'string', 'x-mcp-header': 'a b' } }],
+  [
+    'stands twice but for its case',
+    { a: { type: 'string', 'x-mcp-header': 'A' }, b: { type: 'string', 'x-mcp-header': 'a' } },
+  ],
+  ['stands in a list', { l: { type: 'array', items: { type: 'string', 'x-mcp-header': 'N' } } }],
+])('a header of a parameter that %s is refused at once', (_, properties) => {
+  const input = { type: 'object', properties };
+  expect(() => defineTool({ name: 't', description: 'A tool.', input }, () => '')).toThrow(
+    /No client would take tool "t"/,
+  );
+});
+
+test('icons and _meta stand in the definition as it is served', () => {
+  const icons = [{ src: 'https://example.com/i.png', sizes: ['48x48'] }];
+  const options = {
+    name: 't',
+    description: 'A tool.',
+    input: { type: 'object' },
+    icons,
+    _meta: { 'example.com/x': 1 },
+  };
+  expect(defineTool(options, () => '').definition.raw.parse()).toMatchObject({ icons, _meta: { 'example.com/x': 1 } });
+});

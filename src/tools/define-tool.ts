@@ -19,6 +19,7 @@ import type { FromSchema } from './from-schema.ts';
 import { arePointers, IDEMPOTENCY_KEY, keyFromPointers } from './idempotency-key.ts';
 import { isJsonObject, toJson } from './json-object.ts';
 import { normalizeResult } from './normalize-result.ts';
+import { paramHeaders } from './param-headers.ts';
 import { rawFrom } from './raw-json.ts';
 import type { BuiltResult, ContentBlock } from './result-builders.ts';
 import { compileSchema } from './schema-check.ts';
@@ -78,6 +79,10 @@ export interface ToolOptions<S extends ToolSchema, O = undefined> {
   readonly input: S;
   readonly output?: O;
   readonly annotations?: ToolAnnotations;
+  /** Pictures for people, as MCP has them: `[{ src, mimeType?, sizes?, theme? }]`. */
+  readonly icons?: readonly { readonly src: string; readonly [field: string]: unknown }[];
+  /** MCP `_meta`. */
+  readonly _meta?: { readonly [key: string]: unknown };
   /** Whole argument objects that fit `input`; checked by `checkTool`. */
   readonly examples?: readonly NoInfer<ArgumentsOf<S>>[];
   readonly strict?: boolean;
@@ -300,6 +305,12 @@ function ownDefinition<S extends ToolSchema, O>(options: ToolOptions<S, O>): Too
   }
   const annotations = annotationsFor(effect, given);
   const inputSchema = ownInputSchema(options.input, name);
+  const headers = paramHeaders(inputSchema);
+  if ('invalid' in headers) {
+    throw new BridleError('tool_invalid', `No client would take tool "${name}": ${headers.invalid}.`, {
+      hint: 'Mark properties that hold a string, an integer or a boolean, each with a header name of its own.',
+    });
+  }
   const outputSchema = options.output === undefined ? undefined : ownOutputSchema(options.output, name);
   const plan: PreviewPlan | undefined =
     typeof preview === 'function' ? { kind: 'author' } : preview && { kind: 'tool', by: 'server', ...preview };
@@ -307,7 +318,9 @@ function ownDefinition<S extends ToolSchema, O>(options: ToolOptions<S, O>): Too
   const key = options.idempotencyKey;
   const pointers = typeof key === 'function' ? undefined : checkedPointers(key, name);
   const execution = checkedExecution(options.execution, name);
+  const icons = options.icons === undefined ? undefined : toJson(options.icons);
   const meta: JsonObject = {
+    ...(options._meta && (toJson(options._meta) as JsonObject)),
     ...(plan?.kind === 'tool' && { 'bridle/preview': { tool: plan.tool, arguments: { ...plan.arguments } } }),
     ...(pointers && { [IDEMPOTENCY_KEY]: [...pointers] }),
   };
@@ -319,6 +332,7 @@ function ownDefinition<S extends ToolSchema, O>(options: ToolOptions<S, O>): Too
     ...(outputSchema && { outputSchema: { ...dialectOf(options.output), ...outputSchema } }),
     ...(annotations && { annotations }),
     ...(execution && { execution: { taskSupport: execution.taskSupport } }),
+    ...(icons !== undefined && { icons }),
     ...(Object.keys(meta).length > 0 && { _meta: meta }),
   };
   return {

@@ -56,6 +56,7 @@ export { normalizeResult } from './normalize-result.ts';
 export { onAbort } from './on-abort.ts';
 export { outcomeToToolResult } from './outcome-result.ts';
 export { type OutputFormat, outputFormat } from './output-format.ts';
+export { headersFor, headerValue, type ParamHeader, paramHeaders } from './param-headers.ts';
 export { type PlannedTool, planThenAct } from './plan-then-act.ts';
 export { cutAt, printable } from './printable.ts';
 export { rawFrom, rawJson } from './raw-json.ts';

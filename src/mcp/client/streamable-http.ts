@@ -1,7 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import type { Readable } from 'node:stream';
 import type { Json, RawJson } from '../../contracts/index.ts';
-import { headersFor, headerValue, MODERN_REVISION, type ParamHeader, paramHeaders } from '../wire/index.ts';
+import { headersFor, headerValue, type ParamHeader, paramHeaders } from '../../tools/index.ts';
+import { MODERN_REVISION } from '../wire/index.ts';
 import { modernMeta } from './era.ts';
 import { McpError } from './errors.ts';
 import { contentType, type HttpAnswer, readBody } from './http-client.ts';

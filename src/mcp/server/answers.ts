@@ -1,6 +1,7 @@
-import type { JsonObject } from '../../contracts/index.ts';
+import type { JsonObject, ToolDefinition } from '../../contracts/index.ts';
 import { CODES } from '../wire/index.ts';
-import { type Answer, contentAnswers, refuseCursor } from './content-answers.ts';
+import { type Answer, contentAnswers } from './content-answers.ts';
+import { pagesOf } from './list-pages.ts';
 import { ListTexts } from './list-text.ts';
 import { note } from './notes.ts';
 import type { Exchange } from './peer.ts';
@@ -23,14 +24,14 @@ export interface Answers {
 export function answersFor(service: Service, tasks: Tasks): Answers {
   const { host } = service;
   const lists = new ListTexts(service.infoText);
+  const pageOf = pagesOf<ToolDefinition>(host, 'tools/list', ({ ref }) => ref.name);
   const table = new Map<string, Answer>([
     [
       'tools/list',
       ({ cursor }, { peer }) => {
-        refuseCursor(cursor);
-        const tools = host.list(peer.who);
-        host.listed?.(peer.who, tools);
-        return lists.tools(tools, peer.era);
+        const page = pageOf(peer.who, host.list(peer.who), cursor);
+        host.listed?.(peer.who, page.items);
+        return lists.tools(page, peer.era);
       },
     ],
     [

@@ -13,6 +13,7 @@ import { answerInPlace, assertCanAnswer } from './answer-in-place.ts';
 import { type Answers, answersIn, callContext, eventRelay } from './call-context.ts';
 import { visitsFirst } from './client-input.ts';
 import { isObject } from './is-object.ts';
+import { pagesOf } from './list-pages.ts';
 import type { ListTexts } from './list-text.ts';
 import type { Exchange } from './peer.ts';
 import { legacyResult, modernResult } from './result-text.ts';
@@ -27,10 +28,11 @@ export function contentAnswers(service: Service, content: ContentHost, lists: Li
     member: string,
     items: (exchange: Exchange) => readonly Parameters<typeof contentToMcp>[0][],
   ): Answer => {
+    const pageOf = pagesOf<Parameters<typeof contentToMcp>[0]>(service.host, member, addressOf);
     return ({ cursor }, exchange) => {
-      refuseCursor(cursor);
-      const texts = items(exchange).map((item) => JSON.stringify(contentToMcp(item)));
-      return lists.of(member, texts, exchange.peer.era);
+      const page = pageOf(exchange.peer.who, items(exchange), cursor);
+      const texts = page.items.map((item) => JSON.stringify(contentToMcp(item)));
+      return lists.of(member, texts, exchange.peer.era, page.nextCursor);
     };
   };
   return new Map<string, Answer>([
@@ -59,9 +61,9 @@ export function contentAnswers(service: Service, content: ContentHost, lists: Li
   ]);
 }
 
-/** A whole list is one page, so no cursor was ever given out. */
-export function refuseCursor(cursor: unknown): void {
-  if (cursor !== undefined) throw new RpcError(CODES.invalidParams, 'Invalid cursor');
+function addressOf(item: Parameters<typeof contentToMcp>[0]): string {
+  if ('uri' in item) return item.uri;
+  return 'uriTemplate' in item ? item.uriTemplate : item.name;
 }
 
 /** @throws RpcError when the member isn't a string */

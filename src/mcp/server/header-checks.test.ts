@@ -1,6 +1,6 @@
 import type { Json, JsonObject, ToolDefinition } from 'bridle/contracts';
 import { describe, expect, test } from 'vitest';
-import { headersFor, headerValue, paramHeaders } from '../wire/index.ts';
+import { headersFor, headerValue, paramHeaders } from '../../tools/index.ts';
 import { checkHeaders, checkParamHeaders } from './header-checks.ts';
 
 const VERSION = '2026-07-28';

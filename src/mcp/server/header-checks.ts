@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Json, JsonObject, ToolDefinition } from '../../contracts/index.ts';
-import { CODES, type ParamHeader, paramHeaders } from '../wire/index.ts';
+import { type ParamHeader, paramHeaders } from '../../tools/index.ts';
+import { CODES } from '../wire/index.ts';
 import { isObject } from './is-object.ts';
 import { versionIn } from './modern.ts';
 import { RpcError } from './rpc.ts';

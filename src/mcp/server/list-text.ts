@@ -1,5 +1,5 @@
 import type { JsonObject, ToolDefinition } from '../../contracts/index.ts';
-import { definitionToMcp } from '../../tools/index.ts';
+import { definitionToMcp, type Page } from '../../tools/index.ts';
 import { META } from '../wire/index.ts';
 import { isObject } from './is-object.ts';
 import type { Peer } from './peer.ts';
@@ -22,17 +22,19 @@ export class ListTexts {
     this.#tail = `,"resultType":"complete",${NOT_KEPT},"_meta":{${JSON.stringify(META.serverInfo)}:${infoText}}}`;
   }
 
-  tools(tools: readonly ToolDefinition[], era: Era): string {
+  tools({ items, nextCursor }: Page<ToolDefinition>, era: Era): string {
     return this.of(
       'tools',
-      tools.map((tool) => this.#tool(tool, era)),
+      items.map((tool) => this.#tool(tool, era)),
       era,
+      nextCursor,
     );
   }
 
   /** @param items JSON texts */
-  of(member: string, items: readonly string[], era: Era): string {
-    return `{${JSON.stringify(member)}:[${items.join(',')}]${era === 'modern' ? this.#tail : '}'}`;
+  of(member: string, items: readonly string[], era: Era, nextCursor?: string): string {
+    const next = nextCursor === undefined ? '' : `,"nextCursor":${JSON.stringify(nextCursor)}`;
+    return `{${JSON.stringify(member)}:[${items.join(',')}]${next}${era === 'modern' ? this.#tail : '}'}`;
   }
 
   #tool(tool: ToolDefinition, era: Era): string {

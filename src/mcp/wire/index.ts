@@ -4,7 +4,6 @@
  */
 export { type FrameReader, frameReader, MAX_FRAME_BYTES } from './frames.ts';
 export { afterString, elementSlices, memberSlices, type Slice } from './json-slice.ts';
-export { headersFor, headerValue, type ParamHeader, paramHeaders } from './param-headers.ts';
 export {
   CODES,
   LEGACY_REVISION,

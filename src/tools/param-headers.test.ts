@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Json } from '../../contracts/index.ts';
+import type { Json } from '../contracts/index.ts';
 import { headersFor, headerValue, paramHeaders } from './param-headers.ts';
 
 const object = (properties: Json) => ({ type: 'object', properties });

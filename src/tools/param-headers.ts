@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '../../contracts/index.ts';
-import { isJsonObject as isObject } from '../../tools/index.ts';
+import type { Json, JsonObject } from '../contracts/index.ts';
+import { isJsonObject as isObject } from './json-object.ts';
 
 /** A parameter that goes into a header as well: the header's name, and where the value stands in the arguments. */
 export interface ParamHeader {
