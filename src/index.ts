@@ -336,6 +336,7 @@ export {
   type StateHandlesOptions,
   type StrictChoice,
   type StrictMode,
+  stateHandles,
   structured,
   type Tool,
   type ToolAnnotations,
