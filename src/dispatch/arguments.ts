@@ -7,10 +7,33 @@ import { canonicalJson, nestsDeeper, sha256 } from '../tools/index.ts';
  */
 export interface FixedArguments {
   value(): JsonObject;
-  /** SHA-256 (hex) of the canonical form: equal for equal arguments. */
+  /** SHA-256 (hex) of the canonical form: equal for equal arguments. Made when somebody asks, as most calls need none. */
   readonly digest: string;
   /** Of a view's call: what the tool behind it gets. */
   readonly behind?: FixedArguments;
+}
+
+class ArgumentsText implements FixedArguments {
+  readonly #text: string;
+  #digest: string | undefined;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  value(): JsonObject {
+    return JSON.parse(this.#text) as JsonObject;
+  }
+
+  get digest(): string {
+    this.#digest ??= sha256(canonicalJson(this.value()));
+    return this.#digest;
+  }
+}
+
+/** The arguments of a view's call, with what the tool behind it gets. */
+export function withBehind(args: FixedArguments, behind: FixedArguments): FixedArguments {
+  return { value: () => args.value(), digest: args.digest, behind };
 }
 
 /** What a permission is bound to: the arguments and, behind a view, what is made of them. */
@@ -26,9 +49,10 @@ export function fixArguments(value: unknown): FixedArguments | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   try {
     const text = JSON.stringify(value);
-    const read = (): JsonObject => JSON.parse(text) as JsonObject;
-    if (isTooDeep(read())) return undefined;
-    return { value: read, digest: sha256(canonicalJson(read())) };
+    const args = new ArgumentsText(text);
+    // Each level has two brackets: a short text can't be nested too deeply, whatever it says.
+    const isShort = text.length < 2 * MOST_DEPTH;
+    return isShort || !isTooDeep(args.value()) ? args : undefined;
   } catch {
     return undefined;
   }

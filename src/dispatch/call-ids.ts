@@ -12,7 +12,8 @@ export function callIds(): CallIds {
     take({ conversation, ctx }) {
       for (let nth = 1; ; nth += 1) {
         const callId = nth === 1 ? ctx.callId : `${ctx.callId}#${nth}`;
-        const key = JSON.stringify([conversation, callId]);
+        // With its length, no conversation's name can run into an id.
+        const key = `${conversation.length} ${conversation}${callId}`;
         if (taken.has(key)) continue;
         taken.add(key);
         return { callId, release: () => void taken.delete(key) };

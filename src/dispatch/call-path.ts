@@ -62,13 +62,19 @@ export interface Call {
   readonly notes: Notes;
 }
 
+/** A value that is read when it is needed; each reader gets its own. */
+export interface Noted {
+  value(): Json;
+}
+
 /** Filled in as the call moves on, so that the record is whole wherever the call ends. */
 export interface Notes {
   readonly startedAt: number;
-  args: Json;
+  /** Read only where something is recorded. */
+  args: Noted;
   /** What was proposed in place of `args`, where these are others. */
-  proposed?: Json;
-  behind?: BehindRecord;
+  proposed?: Noted;
+  behind?: Pick<BehindRecord, 'ref'> & { readonly args: Noted };
   tool?: ToolDefinition;
   facts?: Json;
   origins?: ReadonlyMap<string, Origin>;

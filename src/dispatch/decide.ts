@@ -112,10 +112,10 @@ async function voided(path: Path, call: Call, why: string, end: Ended): Promise<
 function note(call: Call, prepared: Prepared, args: FixedArguments, facts: Facts): void {
   const { tool } = prepared;
   const proposed = prepared.proposed?.args ?? prepared.args;
-  call.notes.args = args.value();
-  if (args.digest === proposed.digest) delete call.notes.proposed;
-  else call.notes.proposed = proposed.value();
-  if (tool.narrows && args.behind) call.notes.behind = { ref: tool.narrows.of.ref, args: args.behind.value() };
+  call.notes.args = args;
+  if (args === proposed || args.digest === proposed.digest) delete call.notes.proposed;
+  else call.notes.proposed = proposed;
+  if (tool.narrows && args.behind) call.notes.behind = { ref: tool.narrows.of.ref, args: args.behind };
   const origins = originsOf(call, prepared, args);
   if (origins) call.notes.origins = origins;
   else delete call.notes.origins;

@@ -26,7 +26,7 @@ import type {
 } from '../contracts/index.ts';
 import { withViews } from '../policy/index.ts';
 import { callIds } from './call-ids.ts';
-import type { Call, DispatchRequest, Ended, Limits, Path, Permitted, Ran, ToolPreview } from './call-path.ts';
+import type { Call, DispatchRequest, Ended, Limits, Noted, Path, Permitted, Ran, ToolPreview } from './call-path.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { decide } from './decide.ts';
 import { commit, execute } from './execute.ts';
@@ -36,6 +36,7 @@ import { once } from './once.ts';
 import { errorText, failed } from './outcomes.ts';
 import { prepare } from './prepare.ts';
 import { quietly } from './quietly.ts';
+import { recordsNothing } from './recorders.ts';
 import { createResultStore, type ResultStore } from './result-store.ts';
 
 const DEFAULT_IDLE_MS = 120_000;
@@ -113,6 +114,8 @@ function limitsOf({ idleMs, hardMs, maxResultChars, retries }: NonNullable<Dispa
   };
 }
 
+const NO_ARGUMENTS: Noted = { value: () => null };
+
 function openCall(path: Path, request: DispatchRequest, previewFor?: ToolPreview): Call {
   const { ctx } = request;
   return {
@@ -124,7 +127,7 @@ function openCall(path: Path, request: DispatchRequest, previewFor?: ToolPreview
     ...(previewFor && { previewFor }),
     notes: {
       startedAt: path.clock.now(),
-      args: null,
+      args: NO_ARGUMENTS,
       grants: [],
       claims: [],
       attempts: 0,
@@ -162,7 +165,7 @@ async function walkRecorded(path: Path, call: Call): Promise<Outcome> {
   }
   settleGrants(call, outcome);
   // A recorder that fails counts that itself; the answer isn't its to change.
-  quietly(() => path.recorder.outcome(recordOf(path, call, outcome)));
+  if (!recordsNothing(path.recorder)) quietly(() => path.recorder.outcome(recordOf(path, call, outcome)));
   return outcome;
 }
 

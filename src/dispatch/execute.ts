@@ -1,7 +1,10 @@
 import type {
+  CallContext,
   Failure,
+  Identity,
   InputOrigin,
   IntentRecord,
+  Json,
   Outcome,
   RawJson,
   SourceResult,
@@ -9,19 +12,21 @@ import type {
   ToolDefinition,
   TraceContext,
 } from '../contracts/index.ts';
-import { canonicalJson, sha256, ToolFailure } from '../tools/index.ts';
+import { canonicalJson, SignalOnDemand, sha256, ToolFailure } from '../tools/index.ts';
 import { answered, type InputAnswers } from './answer-input.ts';
 import { boundDigest } from './arguments.ts';
 import { askHost } from './ask-host.ts';
 import type { Call, Committed, DispatchedContext, Ended, Path, Permitted, Ran } from './call-path.ts';
-import { recordedOrigins } from './finish.ts';
+import { recordedArguments, recordedOrigins } from './finish.ts';
 import { cancelled, ended, errorText, failed } from './outcomes.ts';
 import { quietly } from './quietly.ts';
+import { recordsNothing } from './recorders.ts';
 import { backoffMs, failureOf, mayRepeat, withAttempts } from './retry.ts';
 import { type Limited, type WorkScope, withinLimits } from './within-limits.ts';
 
 /** Puts the intent on record before anything runs. What can't be recorded doesn't run. */
 export async function commit(path: Path, call: Call, permit: Permitted): Promise<Ended | Committed> {
+  if (recordsNothing(path.recorder) && !call.ctx.signal.aborted) return { stage: 'committed', permit };
   const run = await withinLimits(() => path.recorder.intent(intentOf(call, permit)), {
     signal: call.ctx.signal,
     clock: path.clock,
@@ -50,10 +55,8 @@ function intentOf(call: Call, permit: Permitted): IntentRecord {
     who: call.ctx.who,
     ref: permit.tool.ref,
     effect: permit.tool.effect,
-    args: permit.args.value(),
-    ...(call.notes.proposed !== undefined && { proposed: call.notes.proposed }),
+    ...recordedArguments(call.notes),
     argsDigest: boundDigest(permit.args),
-    ...(call.notes.behind && { behind: call.notes.behind }),
     decision: permit.decision,
     ...(permit.facts !== undefined && { facts: permit.facts, factsDigest: sha256(canonicalJson(permit.facts)) }),
     ...recordedOrigins(call),
@@ -121,51 +124,68 @@ async function runOnce(
       call.notes.handedOver = true;
       const behind = tool.narrows?.of ?? tool;
       const sent = (args.behind ?? args).value();
-      return source.call(behind.ref.tool, sent, sourceContext(path, call, { tool: behind, scope, answers }));
+      return source.call(behind.ref.tool, sent, new SourceContext(path, call, { tool: behind, scope, answers }));
     },
     { signal: call.ctx.signal, clock: path.clock, idleMs: call.idleMs, hardMs },
   );
   return read(call, tool, run);
 }
 
+interface Leg {
+  readonly tool: ToolDefinition;
+  readonly scope: WorkScope;
+  readonly answers: InputAnswers | undefined;
+}
+
 /** The caller's context, with the dispatcher's own signal, and with progress that starts the idle limit anew. */
-function sourceContext(
-  path: Path,
-  call: Call,
-  {
-    tool,
-    scope,
-    answers,
-  }: { readonly tool: ToolDefinition; readonly scope: WorkScope; readonly answers: InputAnswers | undefined },
-): DispatchedContext {
-  const { callId, who, input, takesQuestions, canAnswer, visits } = call.ctx;
-  const trace = traceOf(path, call);
-  const from = (): InputOrigin => ({ callId, server: tool.ref.server, tool: tool.ref.tool, signal: scope.signal });
-  return {
-    callId,
-    who,
-    signal: scope.signal,
-    idleMs: call.idleMs,
-    hardMs: call.hardMs,
-    conversation: call.request.conversation,
-    maxResultChars: call.maxResultChars,
-    ...(takesQuestions && { takesQuestions }),
-    ...(canAnswer && { canAnswer }),
-    ...(call.ctx.disconnect && { disconnect: () => quietly(() => call.ctx.disconnect?.()) }),
-    ...(visits && { visits }),
-    ...(answers && { answers }),
-    ...(trace && { trace }),
-    onEvent(event) {
+class SourceContext extends SignalOnDemand implements DispatchedContext {
+  readonly callId: string;
+  readonly who: Identity;
+  readonly idleMs: number;
+  readonly hardMs: number;
+  readonly conversation: string;
+  readonly maxResultChars: number;
+  readonly onEvent: NonNullable<CallContext['onEvent']>;
+  // Only where there is something in them: a source looks at what is there.
+  declare readonly takesQuestions?: true;
+  declare readonly canAnswer?: NonNullable<CallContext['canAnswer']>;
+  declare readonly disconnect?: () => void;
+  declare readonly visits?: NonNullable<CallContext['visits']>;
+  declare readonly answers?: InputAnswers;
+  declare readonly trace?: TraceContext;
+  declare readonly input?: (request: RawJson) => Promise<Json>;
+
+  constructor(path: Path, call: Call, { tool, scope, answers }: Leg) {
+    super(scope);
+    const { callId, who, input, takesQuestions, canAnswer, visits, disconnect } = call.ctx;
+    const trace = traceOf(path, call);
+    this.callId = callId;
+    this.who = who;
+    this.idleMs = call.idleMs;
+    this.hardMs = call.hardMs;
+    this.conversation = call.request.conversation;
+    this.maxResultChars = call.maxResultChars;
+    this.onEvent = (event) => {
       if (!scope.awaited()) return;
       if (event.kind === 'progress') scope.touch();
       quietly(() => call.ctx.onEvent?.(event));
-    },
-    ...(input && { input: (request: RawJson) => whilePaused(scope, () => askHost(path, call, request, from())) }),
-  };
+    };
+    if (takesQuestions) this.takesQuestions = true;
+    if (canAnswer) this.canAnswer = canAnswer;
+    if (disconnect) this.disconnect = () => quietly(() => call.ctx.disconnect?.());
+    if (visits) this.visits = visits;
+    if (answers) this.answers = answers;
+    if (trace) this.trace = trace;
+    if (input) {
+      const from = (): InputOrigin => ({ callId, server: tool.ref.server, tool: tool.ref.tool, signal: scope.signal });
+      this.input = (request) => whilePaused(scope, () => askHost(path, call, request, from()));
+    }
+  }
 }
 
 function traceOf(path: Path, { request, notes }: Call): TraceContext | undefined {
   const { conversation, name } = request;
+  if (!path.recorder.trace) return request.ctx.trace;
   let trace: TraceContext | undefined;
   quietly(() => {
     trace = path.recorder.trace?.({ callId: request.ctx.callId, conversation, name, startedAt: notes.startedAt });

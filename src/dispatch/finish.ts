@@ -1,6 +1,6 @@
 import type { CallOutcomeRecord, Json, Narrowing, Outcome, RawJson, ToolDefinition } from '../contracts/index.ts';
 import { compileSchema, cutAt, modelContent, rawFrom, type SchemaCheck } from '../tools/index.ts';
-import type { Call, Path, Ran } from './call-path.ts';
+import type { Call, Notes, Path, Ran } from './call-path.ts';
 import { errorText, failed, issueReasons } from './outcomes.ts';
 import { quietly } from './quietly.ts';
 
@@ -145,6 +145,19 @@ function asPartial(raw: RawJson): RawJson {
   }
 }
 
+/** The arguments of a call as records hold them. */
+export function recordedArguments({
+  args,
+  proposed,
+  behind,
+}: Notes): Pick<CallOutcomeRecord, 'args' | 'proposed' | 'behind'> {
+  return {
+    args: args.value(),
+    ...(proposed && { proposed: proposed.value() }),
+    ...(behind && { behind: { ref: behind.ref, args: behind.args.value() } }),
+  };
+}
+
 /** What is known of where the arguments came from, as records hold it. */
 export function recordedOrigins({ notes, request }: Call): Pick<CallOutcomeRecord, 'origins' | 'labels'> {
   return {
@@ -161,9 +174,7 @@ export function recordOf(path: Pick<Path, 'clock'>, call: Call, outcome: Outcome
     conversation: request.conversation,
     who: call.ctx.who,
     name: request.name,
-    args: notes.args,
-    ...(notes.proposed !== undefined && { proposed: notes.proposed }),
-    ...(notes.behind && { behind: notes.behind }),
+    ...recordedArguments(notes),
     startedAt: notes.startedAt,
     ms: path.clock.now() - notes.startedAt,
     attempts: notes.attempts,

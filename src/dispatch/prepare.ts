@@ -7,7 +7,7 @@ import {
   noSuchTool,
   type SchemaCheck,
 } from '../tools/index.ts';
-import { type FixedArguments, fixArguments, isTooDeep, jsonType } from './arguments.ts';
+import { type FixedArguments, fixArguments, isTooDeep, jsonType, withBehind } from './arguments.ts';
 import type { Call, Ended, Path, Prepared } from './call-path.ts';
 import { isDecision } from './is-decision.ts';
 import { jsonErrorAt } from './json-error.ts';
@@ -115,20 +115,21 @@ function parseArguments(call: Call): Ended | FixedArguments {
   try {
     value = call.request.args.parse();
   } catch {
-    call.notes.args = shortened(text);
+    call.notes.args = { value: () => shortened(text) };
     return refused('invalid', [reason('arguments_not_json', notJson(text))]);
   }
-  // Recorders go through what they are given: one that can't would leave this call out.
-  call.notes.args = isTooDeep(value) ? shortened(text) : value;
   const args = fixArguments(value);
   if (!args) {
+    // Recorders go through what they are given: one that can't would leave this call out.
+    const kept = isTooDeep(value) ? shortened(text) : value;
+    call.notes.args = { value: () => kept };
     const got =
       typeof value === 'object' && value !== null && !Array.isArray(value) ? 'one nested too deeply' : jsonType(value);
     return refused('invalid', [
       reason('arguments_not_object', `The arguments must be a JSON object such as {"name": "value"}; got ${got}.`),
     ]);
   }
-  call.notes.args = args.value();
+  call.notes.args = args;
   return args;
 }
 
@@ -158,7 +159,7 @@ export async function fitted(call: Call, tool: ToolDefinition, args: FixedArgume
   const mapped = await narrows.arguments(args.value(), call.ctx.who);
   if ('issues' in mapped) return refused('invalid', issueReasons(mapped.issues));
   const behind = fixArguments(mapped.args);
-  return behind ? { ...args, behind } : refused('invalid', [reason('invalid_argument', NOT_BEHIND)]);
+  return behind ? withBehind(args, behind) : refused('invalid', [reason('invalid_argument', NOT_BEHIND)]);
 }
 
 const NOT_BEHIND = 'The arguments make none for the tool behind this one.';

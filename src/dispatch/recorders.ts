@@ -8,9 +8,16 @@ import type {
 } from '../contracts/index.ts';
 import { quietly } from './quietly.ts';
 
+const NOTHING: Recorder = Object.freeze({ intent: async () => {}, outcome: () => {} });
+
 /** Keeps nothing. */
 export function nullRecorder(): Recorder {
-  return { intent: async () => {}, outcome: () => {} };
+  return NOTHING;
+}
+
+/** Whether this is the recorder that keeps nothing: no record has to be made for it. */
+export function recordsNothing(recorder: Recorder): boolean {
+  return recorder === NOTHING;
 }
 
 /**

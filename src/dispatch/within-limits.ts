@@ -37,23 +37,43 @@ export interface WorkLimits {
 
 /**
  * Runs foreign work so that it can't keep the caller waiting: it is told to stop through its signal when a limit passes
- * or the caller cancels, and left behind if it doesn't. Never rejects. Work that answers at once costs no timer.
+ * or the caller cancels, and left behind if it doesn't. Never rejects. Work that answers at once, or before the promises
+ * that are settling now have settled, costs neither a timer nor a listener.
  */
-export function withinLimits<T>(work: (scope: WorkScope) => Promise<T> | T, limits: WorkLimits): Promise<Limited<T>> {
-  if (limits.signal.aborted) return Promise.resolve({ end: 'cancelled', started: false });
-  return new Promise((resolve) => new LimitedWork(limits, resolve).begin(work));
+export function withinLimits<T>(
+  work: (scope: WorkScope) => Promise<T> | T,
+  limits: WorkLimits,
+): Promise<Limited<T>> | Limited<T> {
+  if (limits.signal.aborted) return { end: 'cancelled', started: false };
+  return new LimitedWork<T>(limits).run(work);
 }
 
 type Stopped = Extract<Limited<never>, { end: 'limit' | 'cancelled' }>;
 
+/** Work that was begun in this turn of the event loop, and isn't watched yet: most of it ends before it has to be. */
+const fresh = new Set<{ watch(): void }>();
+let isWatchDue = false;
+
+function watchSoon(work: { watch(): void }): void {
+  fresh.add(work);
+  if (isWatchDue) return;
+  isWatchDue = true;
+  // Runs when the promises that are settling now have settled.
+  process.nextTick(() => {
+    isWatchDue = false;
+    for (const each of fresh) each.watch();
+  });
+}
+
 /** One piece of work under its limits. A class, since every call makes a few: methods cost nothing to make. */
 class LimitedWork<T> implements WorkScope {
   readonly #limits: WorkLimits;
-  readonly #resolve: (end: Limited<T>) => void;
+  #resolve: ((end: Limited<T>) => void) | undefined;
   #over = false;
   #stopped: Stopped | undefined;
   #stopReason: unknown;
   #pauses = 0;
+  #isWatched = false;
   /** Made when somebody looks at the signal: most work never does, and making one is dear. */
   #controller: AbortController | undefined;
   #stopIdle: (() => void) | undefined;
@@ -61,45 +81,60 @@ class LimitedWork<T> implements WorkScope {
   #stopGrace: (() => void) | undefined;
   #forget: (() => void) | undefined;
 
-  constructor(limits: WorkLimits, resolve: (end: Limited<T>) => void) {
+  constructor(limits: WorkLimits) {
     this.#limits = limits;
-    this.#resolve = resolve;
   }
 
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
+    // Whoever looks is told of an abort as soon as it comes.
+    if (this.#resolve) this.watch();
     if (this.#stopped) this.#controller.abort(this.#stopReason);
     return this.#controller.signal;
   }
 
-  begin(work: (scope: WorkScope) => Promise<T> | T): void {
-    const { signal, clock, hardMs } = this.#limits;
+  run(work: (scope: WorkScope) => Promise<T> | T): Promise<Limited<T>> | Limited<T> {
     let begun: Promise<T> | T;
     try {
       begun = work(this);
       if (!isThenable(begun)) {
-        this.#finish({ end: 'settled', value: begun });
-        return;
+        this.#over = true;
+        return { end: 'settled', value: begun };
       }
     } catch (error) {
-      this.#finish({ end: 'threw', error });
-      return;
+      this.#over = true;
+      return { end: 'threw', error };
     }
-    const onCancel = () => this.#stop({ end: 'cancelled', started: true }, signal.reason);
-    if (signal.aborted) onCancel();
-    else this.#forget = onAbort(signal, onCancel);
+    const ended = new Promise<Limited<T>>((resolve) => {
+      this.#resolve = resolve;
+    });
+    if (this.#controller || this.#limits.signal.aborted) this.watch();
+    else watchSoon(this);
+    // Foreign work may give a `then` of its own making: a promise calls it safely, and once.
+    Promise.resolve(begun).then(
+      (value) => this.#answered({ end: 'settled', value }, { value }),
+      (error: unknown) => this.#answered({ end: 'threw', error }),
+    );
+    return ended;
+  }
+
+  /** Listens to the caller's signal, and starts the clocks. */
+  watch(): void {
+    if (this.#isWatched) return;
+    this.#isWatched = true;
+    fresh.delete(this);
+    if (this.#over) return;
+    const { signal, clock, hardMs } = this.#limits;
+    if (signal.aborted) this.#onCancel();
+    else this.#forget = onAbort(signal, () => this.#onCancel());
     if (hardMs !== undefined && !this.#stopped) {
       this.#stopHard = clock.after(hardMs, () => this.#onLimit('hard', hardMs));
     }
     this.touch();
-    // Foreign work may give a `then` of its own making: a promise calls it safely, and once.
-    Promise.resolve(begun).then(
-      (value) => this.#finish(this.#stopped ? { ...this.#stopped, late: { value } } : { end: 'settled', value }),
-      (error: unknown) => this.#finish(this.#stopped ?? { end: 'threw', error }),
-    );
   }
 
   touch(): void {
+    if (!this.#isWatched) return;
     const { clock, idleMs } = this.#limits;
     this.#stopIdle?.();
     this.#stopIdle = undefined;
@@ -120,7 +155,11 @@ class LimitedWork<T> implements WorkScope {
   }
 
   awaited(): boolean {
-    return !this.#over && !this.#stopped;
+    return !this.#over && !this.#stopped && !this.#limits.signal.aborted;
+  }
+
+  #onCancel(): void {
+    this.#stop({ end: 'cancelled', started: true }, this.#limits.signal.reason);
   }
 
   #onLimit(which: 'idle' | 'hard', ms: number): void {
@@ -139,14 +178,22 @@ class LimitedWork<T> implements WorkScope {
     this.#controller?.abort(reason);
   }
 
+  #answered(end: Limited<T>, late?: { readonly value: T }): void {
+    // Cancelled before anybody listened: the answer is a late one all the same.
+    if (!this.#isWatched && this.#limits.signal.aborted) this.watch();
+    const stopped = this.#stopped;
+    this.#finish(stopped ? { ...stopped, ...(late && { late }) } : end);
+  }
+
   #finish(end: Limited<T>): void {
     if (this.#over) return;
     this.#over = true;
+    if (!this.#isWatched) fresh.delete(this);
     this.#stopIdle?.();
     this.#stopHard?.();
     this.#stopGrace?.();
     this.#forget?.();
-    this.#resolve(end);
+    this.#resolve?.(end);
   }
 }
 

@@ -128,7 +128,7 @@ const SEAL = stateSeal();
  * @throws ToolFailure when the call comes back with a state that isn't one of its own
  */
 export function asking({ name, identity, onlyReads }: Inquirer, args: Json, ctx: CallContext): Asking {
-  const bound = sha256(canonicalJson([identity, args, { ...ctx.who }] as Json));
+  const bound = binding(identity, args, ctx);
   const { earlier, ahead } = answersOf(ctx, { bound, name, onlyReads });
   const standing = new Map<string, { readonly id: string; readonly request: JsonObject }>();
   const times = new Map<string, number>();
@@ -212,9 +212,22 @@ export function asking({ name, identity, onlyReads }: Inquirer, args: Json, ctx:
       if (standing.size === 0) return null;
       const asked = Object.fromEntries([...standing].map(([key, { id }]) => [key, id]));
       const requests = Object.fromEntries([...standing].map(([key, { request }]) => [key, request]));
-      const state = SEAL.seal({ bound, asked, answers: Object.fromEntries(earlier) });
+      const state = SEAL.seal({ bound: bound(), asked, answers: Object.fromEntries(earlier) });
       return { kind: 'input_required', requests: rawFrom(requests), state };
     },
+  };
+}
+
+/**
+ * What a state belongs to. Most calls ask nothing, so the digest is made when one is needed; the arguments are kept as they
+ * are now, as a handler may change its own.
+ */
+function binding(identity: Json, args: Json, { who, takesQuestions }: CallContext): () => string {
+  const text = takesQuestions === true ? JSON.stringify(args) : 'null';
+  let digest: string | undefined;
+  return () => {
+    digest ??= sha256(canonicalJson([identity, JSON.parse(text) as Json, { ...who }] as Json));
+    return digest;
   };
 }
 
@@ -236,13 +249,13 @@ interface Answers {
 /** Only what was asked is answered: the rest of what the caller sends is left alone. */
 function answersOf(
   { answers, takesQuestions }: CallContext,
-  { bound, name, onlyReads }: { readonly bound: string; readonly name: string; readonly onlyReads: boolean },
+  { bound, name, onlyReads }: { readonly bound: () => string; readonly name: string; readonly onlyReads: boolean },
 ): Answers {
   const { state, responses } = answers ?? {};
   const given = new Map<string, Json>(isJsonObject(responses ?? null) ? Object.entries(responses as JsonObject) : []);
   if (takesQuestions !== true) return { earlier: new Map(), ahead: new Map() };
   if (state === undefined) return { earlier: new Map(), ahead: given };
-  const opened = SEAL.open(state, bound, onlyReads);
+  const opened = SEAL.open(state, bound(), onlyReads);
   if (!opened) throw stateRefused(name);
   const earlier = new Map<string, Json>(Object.entries(opened.answers));
   for (const [key, id] of Object.entries(opened.asked)) {

@@ -17,6 +17,7 @@ import { canonicalJson, sha256 } from './canonical.ts';
 import { ToolFailure } from './failure.ts';
 import type { FromSchema } from './from-schema.ts';
 import { arePointers, IDEMPOTENCY_KEY, keyFromPointers } from './idempotency-key.ts';
+import { HandlerContext } from './handler-context.ts';
 import { isJsonObject, toJson } from './json-object.ts';
 import { normalizeResult } from './normalize-result.ts';
 import { paramHeaders } from './param-headers.ts';
@@ -150,24 +151,6 @@ function annotationsFor(effect: Effect, given: JsonObject | undefined): JsonObje
   return given;
 }
 
-/** The handler's view of a call. */
-function toolContext(ctx: CallContext, questions: Questions): ToolContext {
-  return {
-    ...questions,
-    callId: ctx.callId,
-    who: ctx.who,
-    signal: ctx.signal,
-    progress(done, total, message) {
-      const raw = rawFrom({ progress: done, ...(total !== undefined && { total }), ...(message && { message }) });
-      ctx.onEvent?.({ kind: 'progress', raw });
-    },
-    log(data, level = 'info') {
-      ctx.onEvent?.({ kind: 'log', raw: rawFrom({ level, data: toJson(data ?? null) }) });
-    },
-    disconnect: () => ctx.disconnect?.(),
-  };
-}
-
 const NOT_IN_PREVIEW = noQuestions('A preview only looks; it can ask nobody.');
 
 /** Waits for the end, and gives it back as it was: a value, or what was thrown. */
@@ -258,7 +241,7 @@ export function makeTool<I>({ definition, handler, preview, parse }: ToolParts<I
           args,
           ctx,
         );
-        const result = await endOf(async () => shaped(await handler(input, toolContext(ctx, questions)), name));
+        const result = await endOf(async () => shaped(await handler(input, new HandlerContext(ctx, questions)), name));
         // A question that stands comes before whatever the handler made of having no answer.
         return pending() ?? result();
       } catch (error) {
@@ -267,7 +250,7 @@ export function makeTool<I>({ definition, handler, preview, parse }: ToolParts<I
     },
     ...(preview && {
       async preview(args: Json, ctx: CallContext) {
-        return toJson(await preview(await checked(args), toolContext(ctx, NOT_IN_PREVIEW)));
+        return toJson(await preview(await checked(args), new HandlerContext(ctx, NOT_IN_PREVIEW)));
       },
     }),
   };

@@ -72,6 +72,7 @@ export {
   text,
 } from './result-builders.ts';
 export { namesSecret } from './secret-name.ts';
+export { SignalOnDemand } from './signal-on-demand.ts';
 export { compileSchema, type SchemaCheck } from './schema-check.ts';
 export { inspectAnySchema, inspectSchema, SCHEMA_CAPS } from './schema-inspect.ts';
 export type { SchemaIssue } from './schema-issues.ts';
