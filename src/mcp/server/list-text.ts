@@ -2,6 +2,7 @@ import type { JsonObject, ToolDefinition } from '../../contracts/index.ts';
 import { definitionToMcp, type Page } from '../../tools/index.ts';
 import { META } from '../wire/index.ts';
 import { isObject } from './is-object.ts';
+import { KeptText } from './kept-text.ts';
 import type { Peer } from './peer.ts';
 
 type Era = Peer['era'];
@@ -12,8 +13,21 @@ type Era = Peer['era'];
  */
 const NOT_KEPT = '"ttlMs":0,"cacheScope":"private"';
 
-/** Text of what is listed, made once for each item: definitions never change, they are replaced. */
+/** Pages of tools, and lists that differ by caller, of which the text is kept in each era. */
+const MAX_PAGES = 32;
+
+interface KnownPage {
+  readonly page: Page<ToolDefinition>;
+  readonly text: KeptText;
+}
+
+/**
+ * Text of what is listed, made once for each item: definitions never change, they are replaced. That of a whole page is
+ * kept too, and found by what is in it, as a host may make a new list each time or change its own.
+ */
 export class ListTexts {
+  /** By era, the one that was asked for last at the front. */
+  readonly #pages: { readonly [era in Era]: KnownPage[] } = { legacy: [], modern: [] };
   readonly #tools = { legacy: new WeakMap<ToolDefinition, string>(), modern: new WeakMap<ToolDefinition, string>() };
   readonly #tail: string;
 
@@ -22,13 +36,20 @@ export class ListTexts {
     this.#tail = `,"resultType":"complete",${NOT_KEPT},"_meta":{${JSON.stringify(META.serverInfo)}:${infoText}}}`;
   }
 
-  tools({ items, nextCursor }: Page<ToolDefinition>, era: Era): string {
-    return this.of(
-      'tools',
-      items.map((tool) => this.#tool(tool, era)),
-      era,
-      nextCursor,
-    );
+  tools(page: Page<ToolDefinition>, era: Era): KeptText {
+    const pages = this.#pages[era];
+    const at = pages.findIndex((known) => isSame(known.page, page));
+    const known = pages[at] ?? { page: { ...page, items: [...page.items] }, text: this.#textOf(page, era) };
+    if (at !== 0) {
+      pages.splice(at === -1 ? MAX_PAGES - 1 : at, 1);
+      pages.unshift(known);
+    }
+    return known.text;
+  }
+
+  #textOf({ items, nextCursor }: Page<ToolDefinition>, era: Era): KeptText {
+    const texts = items.map((tool) => this.#tool(tool, era));
+    return new KeptText(this.of('tools', texts, era, nextCursor));
   }
 
   /** @param items JSON texts */
@@ -47,6 +68,11 @@ export class ListTexts {
     }
     return text;
   }
+}
+
+function isSame(one: Page<ToolDefinition>, other: Page<ToolDefinition>): boolean {
+  if (one.nextCursor !== other.nextCursor || one.items.length !== other.items.length) return false;
+  return one.items.every((tool, at) => tool === other.items[at]);
 }
 
 /** The older revisions know only objects as structured content, and clients refuse a list with another schema. */
