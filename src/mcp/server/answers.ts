@@ -1,6 +1,7 @@
 import type { JsonObject, ToolDefinition } from '../../contracts/index.ts';
 import { CODES } from '../wire/index.ts';
 import { type Answer, contentAnswers } from './content-answers.ts';
+import type { KeptText } from './kept-text.ts';
 import { pagesOf } from './list-pages.ts';
 import { ListTexts } from './list-text.ts';
 import { note } from './notes.ts';
@@ -18,7 +19,7 @@ export interface Answers {
    * @returns JSON text of the result, or the error; nothing else comes out of it
    * @throws never
    */
-  answer(method: string, params: JsonObject, exchange: Exchange): Promise<string | RpcError>;
+  answer(method: string, params: JsonObject, exchange: Exchange): Promise<string | KeptText | RpcError>;
 }
 
 export function answersFor(service: Service, tasks: Tasks): Answers {

@@ -13,6 +13,7 @@ import { answerInPlace, assertCanAnswer } from './answer-in-place.ts';
 import { type Answers, answersIn, callContext, eventRelay } from './call-context.ts';
 import { visitsFirst } from './client-input.ts';
 import { isObject } from './is-object.ts';
+import type { KeptText } from './kept-text.ts';
 import { pagesOf } from './list-pages.ts';
 import type { ListTexts } from './list-text.ts';
 import type { Exchange } from './peer.ts';
@@ -20,7 +21,7 @@ import { legacyResult, modernResult } from './result-text.ts';
 import { RpcError } from './rpc.ts';
 import type { Service } from './service.ts';
 
-export type Answer = (params: JsonObject, exchange: Exchange) => string | Promise<string>;
+export type Answer = (params: JsonObject, exchange: Exchange) => string | KeptText | Promise<string>;
 
 /** What is answered about resources and prompts, by method: JSON texts of results. */
 export function contentAnswers(service: Service, content: ContentHost, lists: ListTexts): ReadonlyMap<string, Answer> {

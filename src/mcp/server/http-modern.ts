@@ -97,8 +97,7 @@ export function modernHttp(served: Served, streams: EventStreams): ModernHttp {
     });
     const result = await answers.answer(method, params, exchange);
     running.delete(cancel);
-    if (typeof result === 'string') reply.finish(resultMessage(id, result));
-    else reply.finish(errorMessage(id, result), STATUS_OF.get(result.code) ?? 200);
+    reply.answer(id, result, result instanceof RpcError ? STATUS_OF.get(result.code) : undefined);
   };
 
   return {

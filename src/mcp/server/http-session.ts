@@ -5,7 +5,7 @@ import { EventLog, readEventId } from './event-log.ts';
 import type { EventStreams } from './event-stream.ts';
 import { LegacySession } from './legacy-session.ts';
 import { PostReply } from './post-reply.ts';
-import { errorMessage, type Incoming, resultMessage } from './rpc.ts';
+import { answerMessage, type Incoming } from './rpc.ts';
 import type { Served } from './served.ts';
 import type { SessionFacts } from './session-id.ts';
 
@@ -81,17 +81,17 @@ export class HttpSession {
   }
 
   async answer(request: Request, reply: PostReply): Promise<void> {
-    const message = await this.#answerTo(request, reply);
-    if (message === null) reply.drop();
-    else reply.finish(message);
+    const result = await this.#resultOf(request, reply);
+    if (result === null) reply.drop();
+    else reply.answer(request.id, result);
   }
 
   /** All on one stream, each as it comes. */
   async answerAll(requests: readonly Request[], reply: PostReply): Promise<void> {
     reply.stream();
     const send = async (request: Request) => {
-      const message = await this.#answerTo(request, reply);
-      if (message !== null) reply.send(message);
+      const result = await this.#resultOf(request, reply);
+      if (result !== null) reply.send(answerMessage(request.id, result));
     };
     await Promise.all(requests.map(send));
     reply.drop();
@@ -124,13 +124,11 @@ export class HttpSession {
     for (const log of this.#kept.values()) log.disconnect();
   }
 
-  async #answerTo(request: Request, reply: PostReply): Promise<string | null> {
-    const result = await this.#session.answer(request, {
+  #resultOf(request: Request, reply: PostReply): ReturnType<LegacySession['answer']> {
+    return this.#session.answer(request, {
       send: (message) => reply.send(message),
       // A client that wasn't told a place to come back to would lose the answer.
       ...(this.#primes && { disconnect: () => reply.disconnect() }),
     });
-    if (result === null) return null;
-    return typeof result === 'string' ? resultMessage(request.id, result) : errorMessage(request.id, result);
   }
 }

@@ -4,6 +4,7 @@ import type { Answers } from './answers.ts';
 import type { Changes } from './changes.ts';
 import { text } from './content-answers.ts';
 import { isObject } from './is-object.ts';
+import type { KeptText } from './kept-text.ts';
 import { isAtLeast, isLogLevel } from './log-levels.ts';
 import type { Exchange } from './peer.ts';
 import { type Id, notificationMessage, RpcError, requestMessage } from './rpc.ts';
@@ -106,7 +107,7 @@ export class LegacySession {
     { id, method, params }: { readonly id: Id; readonly method: string; readonly params: JsonObject },
     way: Way,
     gone?: AbortSignal,
-  ): Promise<string | RpcError | null> {
+  ): Promise<string | KeptText | RpcError | null> {
     const own = this.#own(method, params);
     if (own !== undefined) return own;
     const cancel = new AbortController();

@@ -4,17 +4,18 @@ import type { Identity, Json, JsonObject } from '../../contracts/index.ts';
 import { CODES, frameReader } from '../wire/index.ts';
 import { rpcErrorOf } from './answers.ts';
 import { isDeeperThan, MAX_DEPTH } from './json-text.ts';
+import type { KeptText } from './kept-text.ts';
 import { agree, initialized, LegacySession } from './legacy-session.ts';
 import { type Listening, listen } from './listening.ts';
 import { discovered, envelopeOf, modernExchange, versionIn } from './modern.ts';
 import {
+  answerMessage,
   errorMessage,
   type Id,
   type Incoming,
   notificationMessage,
   RpcError,
   readIncoming,
-  resultMessage,
 } from './rpc.ts';
 import type { Served } from './served.ts';
 
@@ -70,14 +71,13 @@ export function linePeer(
     const { id, method } = request;
     try {
       const result = await resultOf(request);
-      if (result === null) return null;
-      return typeof result === 'string' ? resultMessage(id, result) : errorMessage(id, result);
+      return result === null ? null : answerMessage(id, result);
     } catch (error) {
       return errorMessage(id, rpcErrorOf(method, error));
     }
   };
 
-  const resultOf = async (request: Request): Promise<string | RpcError | null> => {
+  const resultOf = async (request: Request): Promise<string | KeptText | RpcError | null> => {
     const { method, params } = request;
     if (versionIn(params) !== undefined || method === 'server/discover') return modern(request);
     if (method === 'initialize' && !session) {
@@ -93,7 +93,7 @@ export function linePeer(
     return session.answer(request, { send });
   };
 
-  const modern = async ({ id, method, params }: Request): Promise<string | RpcError | null> => {
+  const modern = async ({ id, method, params }: Request): Promise<string | KeptText | RpcError | null> => {
     const envelope = envelopeOf(params);
     if (method === 'server/discover') return discovered(served, who);
     if (method === 'subscriptions/listen') {

@@ -15,7 +15,8 @@ function definition(name: string): ToolDefinition {
   };
 }
 
-const namesIn = (text: string) => (JSON.parse(text) as { tools: { name: string }[] }).tools.map(({ name }) => name);
+const namesIn = ({ text }: { readonly text: string }) =>
+  (JSON.parse(text) as { tools: { name: string }[] }).tools.map(({ name }) => name);
 
 describe('the text of a list of tools', () => {
   test('is that of the list, however often, in whatever order and for how many callers lists are asked for', () => {

@@ -2,6 +2,8 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { PostReply } from './post-reply.ts';
 
+const message = (id: number) => `{"jsonrpc":"2.0","id":${id},"result":{}}`;
+
 /** A response that notes what becomes of it, and the stream that a reply makes of it. */
 function noted() {
   const said: string[] = [];
@@ -30,9 +32,9 @@ describe('the answer to one POST', () => {
 
   test('is a body of JSON when it comes soon, and nothing is done about it later', () => {
     const { said, response, begin } = noted();
-    new PostReply(response, begin).finish('{}');
+    new PostReply(response, begin).answer(1, '{}');
     vi.advanceTimersByTime(60_000);
-    expect(said).toEqual(['head 200', 'end {}']);
+    expect(said).toEqual(['head 200', `end ${message(1)}`]);
   });
 
   test('is a stream when it is late, each ten seconds after its own beginning', () => {
@@ -46,17 +48,17 @@ describe('the answer to one POST', () => {
     vi.advanceTimersByTime(5_999);
     expect(other.said).toEqual([]);
     vi.advanceTimersByTime(1);
-    first.finish('1');
-    second.finish('2');
-    expect(one.said).toEqual(['stream', 'event 1', 'end of stream']);
-    expect(other.said).toEqual(['stream', 'event 2', 'end of stream']);
+    first.answer(1, '{}');
+    second.answer(2, '{}');
+    expect(one.said).toEqual(['stream', `event ${message(1)}`, 'end of stream']);
+    expect(other.said).toEqual(['stream', `event ${message(2)}`, 'end of stream']);
   });
 
   test('stays a body, however late, for a client that takes no stream', () => {
     const { said, response } = noted();
     const reply = new PostReply(response, null);
     vi.advanceTimersByTime(60_000);
-    reply.finish('{}');
-    expect(said).toEqual(['head 200', 'end {}']);
+    reply.answer(1, '{}');
+    expect(said).toEqual(['head 200', `end ${message(1)}`]);
   });
 });

@@ -1,4 +1,6 @@
 import type { ServerResponse } from 'node:http';
+import { KeptText } from './kept-text.ts';
+import { answerMessage, type Id, type RpcError, resultAround } from './rpc.ts';
 
 /** How long the headers of an answer may be withheld, in milliseconds: clients and proxies give up after a minute. */
 const HEADERS_MS = 10_000;
@@ -94,12 +96,13 @@ export class PostReply {
   }
 
   /** @param status HTTP status, where the response isn't a stream already */
-  finish(message: string, status = 200): void {
+  answer(id: Id, result: string | KeptText | RpcError, status = 200): void {
     WITHHELD.delete(this);
     if (this.#stream) {
-      this.#stream.send(message);
+      this.#stream.send(answerMessage(id, result));
       this.#stream.end();
-    } else sendJson(this.#response, status, message);
+    } else if (result instanceof KeptText) sendKept(this.#response, id, result);
+    else sendJson(this.#response, status, answerMessage(id, result));
   }
 
   /** Ends it without an answer, as for a request that was cancelled. */
@@ -108,6 +111,16 @@ export class PostReply {
     if (this.#stream) this.#stream.end();
     else if (!this.#response.headersSent) this.#response.writeHead(204).end();
   }
+}
+
+/** The same as `sendJson` with the message of this result, whose bytes go out as they are. */
+function sendKept(response: ServerResponse, id: Id, { bytes }: KeptText): void {
+  const [before, after] = resultAround(id);
+  const length = Buffer.byteLength(before) + bytes.length + Buffer.byteLength(after);
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': length });
+  response.write(before);
+  response.write(bytes);
+  response.end(after);
 }
 
 /** @param body JSON text */

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../../contracts/index.ts';
 import { CODES } from '../wire/index.ts';
 import { isObject } from './is-object.ts';
+import type { KeptText } from './kept-text.ts';
 
 /** What goes wrong with a request as a request of the protocol: answered as a JSON-RPC error, in either era. */
 export class RpcError extends Error {
@@ -56,9 +57,25 @@ export function readIncoming(value: unknown): Incoming {
   return { kind: 'request', id: known, method, params: params ?? {} };
 }
 
+/** What stands before and after a result in its message. */
+export function resultAround(id: Id): readonly [string, string] {
+  return [`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`, '}'];
+}
+
 /** @param result JSON text of the result, in one line */
 export function resultMessage(id: Id, result: string): string {
-  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
+  const [before, after] = resultAround(id);
+  return `${before}${result}${after}`;
+}
+
+/**
+ * The answer to a request, of whatever kind.
+ *
+ * @param result JSON text in one line, or what went wrong
+ */
+export function answerMessage(id: Id, result: string | KeptText | RpcError): string {
+  if (result instanceof RpcError) return errorMessage(id, result);
+  return resultMessage(id, typeof result === 'string' ? result : result.text);
 }
 
 /** @param id null where the request's could not be read */
