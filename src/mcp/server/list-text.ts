@@ -13,8 +13,8 @@ type Era = Peer['era'];
  */
 const NOT_KEPT = '"ttlMs":0,"cacheScope":"private"';
 
-/** Pages of tools, and lists that differ by caller, of which the text is kept in each era. */
-const MAX_PAGES = 32;
+/** Pages of which the text is kept in each era: of other callers, or further on. One can take megabytes. */
+const MAX_PAGES = 8;
 
 interface KnownPage {
   readonly page: Page<ToolDefinition>;
