@@ -30,7 +30,7 @@ export interface ToolHost {
   list(who: Identity): readonly ToolDefinition[];
   /** One of the tools that `list` gives, by the name that is called. Default: looked for in the list. */
   find?(name: string, who: Identity): ToolDefinition | undefined;
-  /** Whether a call of some tool may be a task, whoever sees that tool. Default: looked for in the list. */
+  /** Whether a call of some tool may be a task, whoever sees that tool. Default: none may. */
   hasTasks?(): boolean;
   /** A client was given this list, as `list` gave it. */
   listed?(who: Identity, tools: readonly ToolDefinition[]): void;

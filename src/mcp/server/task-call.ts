@@ -26,7 +26,7 @@ export function callAsTask(
   const { host } = service;
   const { peer } = exchange;
   const { name } = params;
-  if (host.hasTasks?.() === false || typeof name !== 'string') return undefined;
+  if (host.hasTasks?.() !== true || typeof name !== 'string') return undefined;
   const tool = host.find ? host.find(name, peer.who) : host.list(peer.who).find(({ ref }) => ref.name === name);
   const call = { service, tasks, params, exchange };
   // One that isn't there, or is hidden, is told as such.

@@ -27,6 +27,8 @@ export interface TaskRecord {
 export interface TaskStore {
   put(record: TaskRecord): void;
   get(id: string): TaskRecord | undefined;
+  /** Whether there is one of this owner. */
+  has(owner: string): boolean;
   /** Those of one owner, the oldest first. */
   of(owner: string): readonly TaskRecord[];
   remove(id: string): void;
@@ -45,6 +47,7 @@ export function memoryTaskStore(): TaskStore {
       else owned.set(record.owner, new Set([record.id]));
     },
     get: (id) => records.get(id),
+    has: (owner) => owned.has(owner),
     of: (owner) => [...(owned.get(owner) ?? [])].flatMap((id) => records.get(id) ?? []),
     remove(id) {
       const record = records.get(id);

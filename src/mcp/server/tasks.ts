@@ -87,8 +87,9 @@ export function tasksOf(host: ToolHost, store: TaskStore = memoryTaskStore(), li
 
   return {
     isOffered(who) {
-      if (host.hasTasks?.() !== false && host.list(who).some(({ execution }) => execution)) return true;
-      return store.of(callerOf(who)).length > 0;
+      // Who polls has one: the list of tools is gone through only for whoever has none yet.
+      if (store.has(callerOf(who))) return true;
+      return host.hasTasks?.() === true && host.list(who).some(({ execution }) => execution);
     },
     begin(who, { tool, client }) {
       const owner = callerOf(who);
