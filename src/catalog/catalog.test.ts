@@ -26,6 +26,18 @@ describe('the list', () => {
     expect(catalog.find('mcp__a__secret')?.tool.ref.tool).toBe('secret');
   });
 
+  test('is the very same one while nothing changed, whoever hides what, and another one after a change', async () => {
+    const a = fakeSource('a', ['x', 'y']);
+    const open = make([a]);
+    const hidden = make([a], { policy: hiding('y') });
+    await Promise.all([open.refresh(), hidden.refresh()]);
+    const before = [open.list(WHO), hidden.list(WHO)];
+    expect([open.list({ ...WHO }), hidden.list({ ...WHO })].every((list, at) => list === before[at])).toBe(true);
+    a.tools = ['x', 'y', 'z'];
+    await Promise.all([open.refresh(), hidden.refresh()]);
+    expect([open.list(WHO), hidden.list(WHO)].map((list) => list.length)).toEqual([3, 2]);
+  });
+
   test('shows nobody a tool about which the policy throws', async () => {
     const view = () => {
       throw new Error('broken');

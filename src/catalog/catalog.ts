@@ -15,6 +15,8 @@ const DEFAULT_LIST_MS = 30_000;
 const DEFAULT_MAX_TOOLS = 10_000;
 /** Changes that a source reports within this time are one change. */
 const DEFAULT_SETTLE_MS = 100;
+/** Different lists of callers that are remembered; the oldest goes first. */
+const MOST_GIVEN = 16;
 
 export interface CatalogOptions {
   /** In the order in which their tools are to be listed. */
@@ -94,6 +96,8 @@ export function createCatalog(options: CatalogOptions): CatalogHandle {
   const followed: Followed[] = [];
   const ended = new AbortController();
   let list: ToolList = mergeListings([], places, maxTools);
+  /** Lists of callers who don't see everything: whoever makes something of a list knows by its identity that it is the same. */
+  let given: (readonly ToolDefinition[])[] = [];
   let tasks: { readonly of: readonly ToolDefinition[]; readonly any: boolean } | undefined;
   let timer: NodeJS.Timeout | undefined;
   /** While many are waited for, nothing is merged: the order of the list must not depend on who was first. */
@@ -112,6 +116,7 @@ export function createCatalog(options: CatalogOptions): CatalogHandle {
     if (ended.signal.aborted) return;
     const before = list.version;
     list = mergeListings(states(), places, maxTools);
+    given = [];
     if (list.version !== before) for (const listener of [...listeners]) tell(listener);
   };
   const mergeAlone = (): void => {
@@ -177,7 +182,15 @@ export function createCatalog(options: CatalogOptions): CatalogHandle {
     get version() {
       return list.version;
     },
-    list: (who) => list.tools.filter((tool) => visible(policy, who, tool)),
+    list(who) {
+      const seen = list.tools.filter((tool) => visible(policy, who, tool));
+      // What hides nothing is one list for all; else one that somebody was given before, where it is the same.
+      const same = [list.tools, ...given].find((known) => isSameList(known, seen));
+      if (same) return same;
+      if (given.length >= MOST_GIVEN) given.shift();
+      given.push(seen);
+      return seen;
+    },
     find: (name): Found | undefined => list.byName.get(name),
     shown(name, who) {
       const tool = list.byName.get(name)?.tool;
@@ -256,6 +269,10 @@ function isDue(source: Source): boolean {
 
 function viewSetOf(views: CatalogOptions['views'] = []): ViewSet {
   return 'apply' in views ? views : createViewSet(views);
+}
+
+function isSameList(one: readonly ToolDefinition[], other: readonly ToolDefinition[]): boolean {
+  return one.length === other.length && one.every((tool, at) => tool === other[at]);
 }
 
 /** A view that can't be had hides the tool. */
