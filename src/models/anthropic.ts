@@ -16,11 +16,13 @@ import {
   stopped,
 } from './errors.ts';
 import { arrayOf, isObject, parseJson } from './json-shape.ts';
+import { type HttpAnswer, httpFetch } from './http-fetch.ts';
 import { messageEvents } from './message-events.ts';
 import { createMessageFold } from './message-fold.ts';
 import { modelFacts } from './model-facts.ts';
 import { modelTraits } from './model-traits.ts';
 import { type RetryOptions, withRetries } from './retry.ts';
+import { type SseEvent, SseReader } from './sse.ts';
 
 export interface AnthropicOptions extends RetryOptions {
   /** Default: `ANTHROPIC_API_KEY`. */
@@ -151,8 +153,8 @@ async function createClient(options: AnthropicOptions, endpoint: Endpoint): Prom
     // Waiting is ours, because it is shown and can be stopped.
     maxRetries: 0,
     timeout: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
-    // A redirect would carry the conversation and the key to a place that nobody named.
-    fetchOptions: { redirect: 'manual' },
+    // Follows no redirect: that would carry the conversation and the key to a place that nobody named.
+    fetch: httpFetch as unknown as NonNullable<ClientOptions['fetch']>,
     // The SDK writes info and debug lines to stdout unless it is given somewhere else; stdout carries the answer.
     logger: new Console(process.stderr, process.stderr),
     ...(options.headers && { defaultHeaders: { ...options.headers } }),
@@ -208,9 +210,11 @@ async function attempt(
   const limit = deadline(ctx.signal, options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
   const fold = createMessageFold();
   try {
-    for await (const event of streamEvents(client, body, endpoint, limit)) {
-      fold.apply(event);
-      ctx.onDelta?.(event);
+    for await (const events of streamEvents(client, body, endpoint, limit)) {
+      for (const event of events) {
+        fold.apply(event);
+        ctx.onDelta?.(event);
+      }
     }
   } finally {
     limit.release();
@@ -219,46 +223,71 @@ async function attempt(
   return fold.reply();
 }
 
-/** The reply's events, or the error that says why there are none; errors of whoever consumes them pass untouched. */
+/** The reply's events as they come in, or the error that says why there are none; errors of whoever consumes them pass untouched. */
 async function* streamEvents(
   client: Anthropic,
   body: JsonObject,
   endpoint: Endpoint,
   limit: Deadline,
-): AsyncGenerator<Json> {
+): AsyncGenerator<readonly Json[]> {
   const { signal } = limit;
-  const failing = (error: unknown) => (signal.aborted ? stopped(limit, endpoint) : failureOf(error, endpoint));
-  const { data: stream, response } = await client.beta.messages
+  const failing = (error: unknown): never => {
+    throw signal.aborted ? stopped(limit, endpoint) : failureOf(error, endpoint);
+  };
+  const answer = (await client.beta.messages
     .create(body as unknown as Anthropic.Beta.MessageCreateParamsStreaming, { signal })
-    .withResponse()
-    .catch((error: unknown) => {
-      throw failing(error);
-    });
-  const contentType = response.headers.get('content-type') ?? '';
+    .asResponse()
+    .catch(failing)) as unknown as HttpAnswer;
+  const contentType = answer.headers.get('content-type') ?? '';
   if (contentType !== '' && !contentType.includes('text/event-stream')) {
-    const text = await response.text().catch((error: unknown) => {
-      throw failing(error);
-    });
-    // Some proxies answer a streaming request in one piece.
-    const whole = parseJson(text);
-    if (!isObject(whole) || whole.type !== 'message') throw badAnswer(endpoint, contentType, text);
-    yield* messageEvents(whole);
+    yield wholeReply(contentType, await answer.text().catch(failing), endpoint);
     return;
   }
-  const events = stream[Symbol.asyncIterator]();
+  const reader = new SseReader();
+  const pieces = answer.body[Symbol.asyncIterator]();
   try {
     for (;;) {
-      const next = await events.next().catch((error: unknown) => {
-        throw failing(error);
-      });
-      // An aborted stream ends quietly, so it is asked here.
-      if (signal.aborted) throw failing(signal.reason);
+      const next = await pieces.next().catch(failing);
+      // An aborted stream may end quietly, so it is asked here.
+      if (signal.aborted) failing(signal.reason);
+      const events = next.done ? reader.end() : readPiece(reader, next.value, endpoint);
+      if (events.length > 0) yield events.flatMap((event) => eventOf(event, endpoint));
       if (next.done) return;
-      yield next.value as unknown as Json;
     }
   } finally {
-    await events.return?.();
+    await pieces.return?.();
   }
+}
+
+/** Some proxies answer a streaming request in one piece; errors may come with HTTP 200 then. */
+function wholeReply(contentType: string, text: string, endpoint: Endpoint): readonly Json[] {
+  const whole = parseJson(text);
+  if (isObject(whole) && whole.type === 'error') throw toldFailure(whole, text, endpoint);
+  if (!isObject(whole) || whole.type !== 'message') throw badAnswer(endpoint, contentType, text);
+  return [...messageEvents(whole)];
+}
+
+function readPiece(reader: SseReader, bytes: Uint8Array, endpoint: Endpoint): readonly SseEvent[] {
+  try {
+    return reader.read(bytes);
+  } catch (error) {
+    throw error instanceof RangeError ? badAnswer(endpoint, 'an event stream', error.message) : error;
+  }
+}
+
+/** What one event says; a ping says nothing. */
+function eventOf({ event, data }: SseEvent, endpoint: Endpoint): readonly Json[] {
+  if (event === 'ping') return [];
+  const value = parseJson(data);
+  if (event === 'error' || (isObject(value) && value.type === 'error')) throw toldFailure(value, data, endpoint);
+  if (value === undefined) throw badAnswer(endpoint, 'a broken event stream', data);
+  return isObject(value) && value.type === 'ping' ? [] : [value];
+}
+
+/** An error that is told where the status can't tell it any more. */
+function toldFailure(value: Json | undefined, text: string, endpoint: Endpoint): unknown {
+  const status = statusOfError(isObject(value) ? value.error : undefined);
+  return statusFailure({ status, headers: undefined, body: text }, endpoint);
 }
 
 function failureOf(error: unknown, endpoint: Endpoint): unknown {

@@ -22,7 +22,7 @@ export function numberOf(value: Json | undefined): number {
 
 /** A copy that shares nothing with the value, so that nobody can change a reply or a request under another's feet. */
 export function copyOf<T extends Json>(value: T): T {
-  return structuredClone(value);
+  return copied(value) as T;
 }
 
 /** `undefined` where the text isn't JSON. */
@@ -33,3 +33,18 @@ export function parseJson(text: string): Json | undefined {
     return undefined;
   }
 }
+
+/** By hand, as `structuredClone` takes ten times as long for what is small. */
+function copied(value: Json): Json {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(copied);
+  const copy: JsonObject = {};
+  for (const key in value) {
+    const own = copied(value[key] as Json);
+    // Assigned, it would become the prototype.
+    if (key === '__proto__') Object.defineProperty(copy, key, { value: own, ...FIELD });
+    else copy[key] = own;
+  }
+  return copy;
+}
+const FIELD = { enumerable: true, configurable: true, writable: true };

@@ -11,12 +11,13 @@ import {
   statusOfError,
   stopped,
 } from '../errors.ts';
+import { httpFetch } from '../http-fetch.ts';
 import { isObject, parseJson } from '../json-shape.ts';
 import { createMessageFold } from '../message-fold.ts';
 import { type RetryOptions, withRetries } from '../retry.ts';
+import { type SseEvent, SseReader } from '../sse.ts';
 import { createChatReply } from './reply.ts';
 import { callIds, toChatRequest } from './request.ts';
-import { sseData } from './sse.ts';
 
 export interface OpenAIOptions extends RetryOptions {
   /** Ends before `/chat/completions`; default: `OPENAI_BASE_URL`, else the public API. */
@@ -148,33 +149,43 @@ async function* chunks(target: Target, body: JsonObject, limit: Deadline): Async
     if (error instanceof RangeError) throw badAnswer(target, 'an event stream', error.message);
     throw isConnectionError(error) ? connectionFailure(error, target) : error;
   };
-  const response = await fetch(`${target.url}/chat/completions`, {
+  // Follows no redirect: that would carry the conversation, and perhaps the key, to a place that nobody named.
+  const response = await httpFetch(`${target.url}/chat/completions`, {
     method: 'POST',
     headers: target.headers,
     body: JSON.stringify(body),
     signal: limit.signal,
-    // A redirect would carry the conversation, and perhaps the key, to a place that nobody named.
-    redirect: 'manual',
   }).catch(failing);
   if (!response.ok) {
     const text = await response.text().catch(failing);
     throw statusFailure({ status: response.status, headers: response.headers, body: text }, target);
   }
   const contentType = response.headers.get('content-type') ?? '';
-  if (response.body === null || (contentType !== '' && !contentType.includes('text/event-stream'))) {
+  if (contentType !== '' && !contentType.includes('text/event-stream')) {
     yield wholeReply(contentType, await response.text().catch(failing), target);
     yield null;
     return;
   }
-  const lines = sseData(response.body)[Symbol.asyncIterator]();
+  const reader = new SseReader();
+  const pieces = response.body[Symbol.asyncIterator]();
   try {
     for (;;) {
-      const next = await lines.next().catch(failing);
+      const next = await pieces.next().catch(failing);
+      for (const { data } of next.done ? reader.end() : readPiece(reader, next.value, failing)) {
+        yield parseChunk(data, contentType, target);
+      }
       if (next.done) return;
-      yield parseChunk(next.value, contentType, target);
     }
   } finally {
-    await lines.return?.(undefined);
+    await pieces.return?.();
+  }
+}
+
+function readPiece(reader: SseReader, bytes: Uint8Array, failing: (error: unknown) => never): readonly SseEvent[] {
+  try {
+    return reader.read(bytes);
+  } catch (error) {
+    return failing(error);
   }
 }
 
