@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, test, vi } from 'vitest';
 import {
   answerJson,
@@ -321,40 +319,22 @@ describe('an end without a reply', () => {
   });
 });
 
-test('the SDK loads at the first reply only, and its log goes to stderr', async () => {
-  const { url } = await server(answerStream(WHOLE));
-  const script = `
-    import { register } from 'node:module';
-    import { writeSync } from 'node:fs';
-    const hook = 'export async function load(url, context, next) { if (url.includes("@anthropic-ai")) '
-      + '(await import("node:fs")).writeSync(2, "LOADED " + url + "\\\\n"); return next(url, context); }';
-    register('data:text/javascript,' + encodeURIComponent(hook));
-    const { createServer } = await import('vite');
-    const vite = await createServer({ configFile: false, root: ${JSON.stringify(fileURLToPath(new URL('.', import.meta.url)))},
-      logLevel: 'silent', server: { middlewareMode: true, ws: false, hmr: false, watch: null }, appType: 'custom' });
-    const { anthropicModel } = await vite.ssrLoadModule('/index.ts');
-    const model = anthropicModel('claude-opus-5-5', { apiKey: 'k', baseURL: ${JSON.stringify(url)} });
-    writeSync(2, 'IMPORTED\\n');
-    await model.respond({ messages: [{ role: 'user', content: 'Hi' }] }, { signal: new AbortController().signal });
-    await vite.close();
-    process.exit(0);
-  `;
-  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
-    cwd: fileURLToPath(new URL('../..', import.meta.url)),
-    env: { ...process.env, ANTHROPIC_LOG: 'debug' },
+test('a header that can be none is named, and nothing is asked again', async () => {
+  const { url, requests } = await server(answerStream(WHOLE));
+  const asked = modelAt(url, { headers: { 'x-team': 'a\nb' } }).respond(REQUEST, watch().ctx);
+  await expect(asked).rejects.toThrow('x-team');
+  expect(requests).toHaveLength(0);
+});
+
+test('headers that are given take the place of those that are usual, in whatever case they are written', async () => {
+  const { url, requests } = await server(answerStream(WHOLE));
+  await modelAt(url, { headers: { 'User-Agent': 'mine', 'X-Team': 'red' } }).respond(REQUEST, watch().ctx);
+  expect(requests[0]?.headers).toMatchObject({
+    'user-agent': 'mine',
+    'x-team': 'red',
+    'x-api-key': 'key',
+    'anthropic-version': '2026-10-21',
   });
-  let out = '';
-  let err = '';
-  child.stdout.on('data', (piece) => {
-    out += String(piece);
-  });
-  child.stderr.on('data', (piece) => {
-    err += String(piece);
-  });
-  const code = await new Promise((resolve) => child.on('close', resolve));
-  expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' });
-  expect(out).toBe('');
-  expect(err).toContain('/v1/messages');
-  expect(err.indexOf('IMPORTED')).toBeGreaterThan(-1);
-  expect(err.indexOf('LOADED')).toBeGreaterThan(err.indexOf('IMPORTED'));
+  expect(requests[0]?.headers.authorization).toBeUndefined();
+  expect(requests[0]?.path).toBe('/v1/messages?beta=true');
 });

@@ -1,6 +1,3 @@
-import { Console } from 'node:console';
-import type Anthropic from '@anthropic-ai/sdk';
-import type { ClientOptions } from '@anthropic-ai/sdk';
 import type { Json, JsonObject, Model, ModelReply } from '../contracts/index.ts';
 import { BridleError } from '../tools/index.ts';
 import { type CacheTtl, withCacheMarks } from './cache-marks.ts';
@@ -16,7 +13,7 @@ import {
   stopped,
 } from './errors.ts';
 import { arrayOf, isObject, parseJson } from './json-shape.ts';
-import { type HttpAnswer, httpFetch } from './http-fetch.ts';
+import { type HttpRequest, httpFetch } from './http-fetch.ts';
 import { messageEvents } from './message-events.ts';
 import { createMessageFold } from './message-fold.ts';
 import { modelFacts } from './model-facts.ts';
@@ -60,7 +57,7 @@ const KEY_HINT =
   'Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN behind a gateway), or use --model offline, which needs no key.';
 
 /**
- * A Claude model over the official SDK, which is loaded at the first reply. Always streams. A request is always whole:
+ * A Claude model over the Messages API. Always streams. A request is always whole:
  * server-held message threads are never used, so that it means the same behind any proxy.
  *
  * After `onWait`, a new `message_start` takes the place of whatever was streamed before.
@@ -73,19 +70,13 @@ const KEY_HINT =
  */
 export function anthropicModel(id: string, options: AnthropicOptions = {}): Model {
   const cannotForce = checkRequest(options.request ?? {});
-  let client: Promise<Anthropic> | undefined;
   return {
     id,
     ...(cannotForce !== undefined && { cannotForce }),
     async respond(request, ctx) {
       const endpoint = anthropicEndpoint(id, options);
-      client ??= createClient(options, endpoint);
-      const connected = await client.catch((error: unknown) => {
-        client = undefined;
-        throw error;
-      });
-      const body = requestBody(id, request, options);
-      return withRetries(() => attempt(connected, body, endpoint, ctx, options), ctx, options);
+      const sent = httpRequest(requestBody(id, request, options), options);
+      return withRetries(() => attempt(sent, endpoint, ctx, options), ctx, options);
     },
   };
 }
@@ -144,22 +135,37 @@ export function anthropicEndpoint(id: string, options: AnthropicOptions): Endpoi
   return { model: id, url, keyHint: KEY_HINT };
 }
 
-async function createClient(options: AnthropicOptions, endpoint: Endpoint): Promise<Anthropic> {
-  const credential = anthropicCredential(options);
-  const { Anthropic: Client } = await import('@anthropic-ai/sdk');
-  const settings: ClientOptions = {
-    ...credential,
-    baseURL: endpoint.url,
-    // Waiting is ours, because it is shown and can be stopped.
-    maxRetries: 0,
-    timeout: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
-    // Follows no redirect: that would carry the conversation and the key to a place that nobody named.
-    fetch: httpFetch as unknown as NonNullable<ClientOptions['fetch']>,
-    // The SDK writes info and debug lines to stdout unless it is given somewhere else; stdout carries the answer.
-    logger: new Console(process.stderr, process.stderr),
-    ...(options.headers && { defaultHeaders: { ...options.headers } }),
+/** The version that requests are written in (https://platform.claude.com/docs/en/api/versioning). */
+const API_VERSION = '2026-10-21';
+
+/**
+ * One request as it goes out.
+ *
+ * @throws BridleError `model_no_key`
+ */
+function httpRequest(
+  body: JsonObject,
+  options: AnthropicOptions,
+): { readonly headers: Record<string, string>; readonly body: string } {
+  const { apiKey, authToken } = anthropicCredential(options);
+  const { betas, user_profile_id, workspace_id, ...rest } = body;
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'text/event-stream, application/json',
+    'user-agent': 'bridle',
+    'anthropic-version': API_VERSION,
+    ...(apiKey !== null && { 'x-api-key': apiKey }),
+    ...(authToken !== null && { authorization: `Bearer ${authToken}` }),
+    ...(Array.isArray(betas) && { 'anthropic-beta': betas.join(',') }),
+    ...(typeof user_profile_id === 'string' && { 'anthropic-user-profile-id': user_profile_id }),
+    ...(typeof workspace_id === 'string' && { 'anthropic-workspace-id': workspace_id }),
   };
-  return new Client(settings);
+  return { headers: { ...headers, ...lowerCased(options.headers) }, body: JSON.stringify(rest) };
+}
+
+/** Names of headers are the same in any case, so that those that were given take the place of others. */
+function lowerCased(headers: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 function requestBody(id: string, request: Json, options: AnthropicOptions): JsonObject {
@@ -201,8 +207,7 @@ function droppingThinking(id: string, thinking: Json | undefined): JsonObject | 
 }
 
 async function attempt(
-  client: Anthropic,
-  body: JsonObject,
+  sent: HttpRequest,
   endpoint: Endpoint,
   ctx: Parameters<Model['respond']>[1],
   options: AnthropicOptions,
@@ -210,7 +215,7 @@ async function attempt(
   const limit = deadline(ctx.signal, options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
   const fold = createMessageFold();
   try {
-    for await (const events of streamEvents(client, body, endpoint, limit)) {
+    for await (const events of streamEvents(sent, endpoint, limit)) {
       for (const event of events) {
         fold.apply(event);
         ctx.onDelta?.(event);
@@ -224,20 +229,22 @@ async function attempt(
 }
 
 /** The reply's events as they come in, or the error that says why there are none; errors of whoever consumes them pass untouched. */
-async function* streamEvents(
-  client: Anthropic,
-  body: JsonObject,
-  endpoint: Endpoint,
-  limit: Deadline,
-): AsyncGenerator<readonly Json[]> {
+async function* streamEvents(sent: HttpRequest, endpoint: Endpoint, limit: Deadline): AsyncGenerator<readonly Json[]> {
   const { signal } = limit;
   const failing = (error: unknown): never => {
-    throw signal.aborted ? stopped(limit, endpoint) : failureOf(error, endpoint);
+    if (signal.aborted) throw stopped(limit, endpoint);
+    throw isConnectionError(error) ? connectionFailure(error, endpoint) : error;
   };
-  const answer = (await client.beta.messages
-    .create(body as unknown as Anthropic.Beta.MessageCreateParamsStreaming, { signal })
-    .asResponse()
-    .catch(failing)) as unknown as HttpAnswer;
+  // Follows no redirect: that would carry the conversation and the key to a place that nobody named.
+  const answer = await httpFetch(`${endpoint.url.replace(/\/+$/, '')}/v1/messages?beta=true`, {
+    ...sent,
+    method: 'POST',
+    signal,
+  }).catch(failing);
+  if (!answer.ok) {
+    const text = await answer.text().catch(failing);
+    throw statusFailure({ status: answer.status, headers: answer.headers, body: text }, endpoint);
+  }
   const contentType = answer.headers.get('content-type') ?? '';
   if (contentType !== '' && !contentType.includes('text/event-stream')) {
     yield wholeReply(contentType, await answer.text().catch(failing), endpoint);
@@ -288,19 +295,4 @@ function eventOf({ event, data }: SseEvent, endpoint: Endpoint): readonly Json[]
 function toldFailure(value: Json | undefined, text: string, endpoint: Endpoint): unknown {
   const status = statusOfError(isObject(value) ? value.error : undefined);
   return statusFailure({ status, headers: undefined, body: text }, endpoint);
-}
-
-function failureOf(error: unknown, endpoint: Endpoint): unknown {
-  if (!(error instanceof Error)) return error;
-  const inBody = 'error' in error ? error.error : undefined;
-  const fromHttp = 'status' in error && typeof error.status === 'number' ? error.status : undefined;
-  const status =
-    fromHttp ?? (inBody === undefined ? undefined : statusOfError(isObject(inBody) ? inBody.error : undefined));
-  if (status !== undefined) {
-    const headers = 'headers' in error && error.headers instanceof Headers ? error.headers : undefined;
-    const body = inBody === undefined ? error.message.replace(/^\d+ /, '') : JSON.stringify(inBody);
-    return statusFailure({ status, headers, body }, endpoint);
-  }
-  if (error instanceof SyntaxError) return badAnswer(endpoint, 'a broken event stream', error.message);
-  return isConnectionError(error) ? connectionFailure(error, endpoint) : error;
 }

@@ -1,5 +1,6 @@
 import { BridleError } from '../tools/index.ts';
 import type { Deadline } from './deadline.ts';
+import { AnswerFailure } from './http-fetch.ts';
 import { isObject, parseJson } from './json-shape.ts';
 import { aborted, retryAfter, Transient } from './retry.ts';
 
@@ -110,11 +111,11 @@ function connectionCode(error: unknown): string | undefined {
   return undefined;
 }
 
-/** Tells failures of the network, as `fetch` and the SDK throw them, from mistakes in this program. */
+/** Tells failures of the network from mistakes in this program. */
 export function isConnectionError(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  if (connectionCode(error) !== undefined || error.name === 'AbortError') return true;
-  return /^APIConnection/.test(error.constructor.name) || /^(?:terminated|fetch failed)$/.test(error.message);
+  // A `TypeError` speaks of the request, such as of a header that can be none.
+  if (!(error instanceof Error) || error instanceof TypeError) return false;
+  return error instanceof AnswerFailure || error.name === 'AbortError' || connectionCode(error) !== undefined;
 }
 
 /** The error for an attempt whose signal aborted: its own time ran out, or somebody stopped it. */

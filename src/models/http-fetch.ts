@@ -31,8 +31,8 @@ export interface HttpRequest {
  * the processor time, of which a turn is mostly made. Connections are kept and shared by all models of the process. It
  * follows no redirect, and goes through a proxy where Node's own `fetch` is told to.
  *
- * @throws the system's error where no connection is made or it breaks, an `AbortError` when the signal aborts, an error
- *   with code `SILENT` where nothing comes for five minutes
+ * @throws the system's error where no connection is made or it breaks, an `AbortError` when the signal aborts,
+ *   `AnswerFailure` where nothing comes for five minutes, or what comes can't be unpacked
  */
 export async function httpFetch(url: string, request: HttpRequest = {}): Promise<HttpAnswer> {
   const target = new URL(url);
@@ -55,6 +55,9 @@ function agentFor({ protocol }: URL): http.Agent {
   return agent;
 }
 
+/** An answer that no error of the system speaks of. */
+export class AnswerFailure extends Error {}
+
 /** The server closed a kept connection; the request didn't reach it. */
 class StaleConnection extends Error {}
 
@@ -75,8 +78,7 @@ function send(target: URL, agent: http.Agent, { method = 'GET', headers, body, s
     let answer: http.IncomingMessage | undefined;
     limitConnecting(sent);
     sent.once('timeout', () => {
-      const silent = Object.assign(new Error(`nothing came for ${SILENCE_MS / 1000} s`), { code: 'SILENT' });
-      (answer ?? sent).destroy(silent);
+      (answer ?? sent).destroy(new AnswerFailure(`nothing came for ${SILENCE_MS / 1000} s`));
     });
     sent.once('error', (error) => {
       const wasClosed = sent.reusedSocket && 'code' in error && error.code === 'ECONNRESET' && !signal?.aborted;
@@ -141,7 +143,7 @@ function decoded(message: http.IncomingMessage): Readable {
     case 'br':
       return pipeline(message, createBrotliDecompress({ flush: constants.BROTLI_OPERATION_FLUSH }), () => {});
     default:
-      throw Object.assign(new Error(`content-encoding ${encoding}, which can't be read`), { code: 'BAD_ENCODING' });
+      throw new AnswerFailure(`content-encoding ${encoding} can't be read`);
   }
 }
 
