@@ -35,7 +35,7 @@ export async function measureLoop(prepare) {
 }
 
 async function timed(task) {
-  await task(turns);
+  for (let run = 0; run < 3; run++) await task(turns);
   const cpu = process.cpuUsage();
   const start = process.hrtime.bigint();
   for (let run = 0; run < Number(runs); run++) await task(turns);

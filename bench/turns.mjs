@@ -36,7 +36,7 @@ const LOOPS = [
 const double = spawn(process.execPath, [here('turns-double.mjs')], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
 const url = await new Promise((resolve) => double.once('message', resolve));
 
-/** Runs one loop in a process of its own: `runs` tasks of so many turns after one that only warms up. */
+/** Runs one loop in a process of its own: `runs` tasks of so many turns, after a few that only warm up. */
 function measure(file, mode, turns, runs) {
   const args = ['--expose-gc', here(file), url, mode, String(turns), String(runs)];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, {
@@ -50,7 +50,7 @@ function measure(file, mode, turns, runs) {
 const turns = Number(values.turns);
 const speed = new Map(LOOPS.map(([name]) => [name, []]));
 for (let round = 0; round < Number(values.rounds); round++) {
-  for (const [name, file, mode] of LOOPS) speed.get(name).push(measure(file, mode, turns, 5));
+  for (const [name, file, mode] of LOOPS) speed.get(name).push(measure(file, mode, turns, 20));
 }
 const of = (name, what) => speed.get(name).map(what);
 const perSecond = (name) => of(name, ({ ms }) => (turns + 1) / (ms / 1000));

@@ -28,8 +28,8 @@ test('each property test of the loop stands there with how much it plays, and pr
 });
 
 test('the clients of others stand there in the versions that are tried', () => {
-  const dependencies = (JSON.parse(textOf('package.json')) as { dependencies: Record<string, string> }).dependencies;
-  expect(stated).toContain(`| \`@anthropic-ai/sdk\` | ${dependencies['@anthropic-ai/sdk']} |`);
+  const { devDependencies } = JSON.parse(textOf('package.json')) as { devDependencies: Record<string, string> };
+  expect(stated).toContain(`| \`@anthropic-ai/sdk\` | ${devDependencies['@anthropic-ai/sdk']} |`);
   const peers = /const PEERS = \{([^}]*)\}/.exec(textOf('scripts/test-peers.mjs'))?.[1] ?? '';
   const versions = [...peers.matchAll(/'?([@\w/-]+)'?: '([\d.]+)'/g)];
   expect(versions).toHaveLength(3);

@@ -209,6 +209,13 @@ describe('waiting', () => {
     expect(waits.map((wait) => wait.reason)).toEqual(['overloaded (HTTP 529)', 'overloaded (HTTP 529)']);
   });
 
+  test('also follows an overload that is told in one piece, with status 200', async () => {
+    const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } };
+    const { url, requests } = await server(answerJson(200, overloaded), answerStream(WHOLE));
+    expect((await modelAt(url).respond(REQUEST, watch().ctx)).message).toEqual(MESSAGE);
+    expect(requests).toHaveLength(2);
+  });
+
   test('also follows an overload that is told in the middle of a stream', async () => {
     const [begin = {}] = [...messageEvents(MESSAGE)];
     const told = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } };
