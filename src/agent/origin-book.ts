@@ -22,7 +22,7 @@ import {
 import { declaredKeys, freeKeysOf } from './argument-keys.ts';
 import { ASK_USER } from './ask-user.ts';
 import { contentBlocks, isBlock, isObject } from './blocks.ts';
-import { type SourceText, sourceText, textHolds } from './source-text.ts';
+import { type SourceText, sought, sourceText, textHolds } from './source-text.ts';
 import { isStartTool } from './subagents/start-tool.ts';
 
 /** Most leaves of one call that are looked up, and most characters that one call's look-ups go through. */
@@ -45,7 +45,7 @@ const OTHERS: KnownOrigin = { from: 'result', callId: '', server: null };
 /** Of a run of another agent of which only the answer is left. */
 const UNKNOWN_RUN = ['untrusted-content', 'unknown'];
 
-const RANK = { user: 0, context: 1, result: 2 } as const;
+const ORDER = ['user', 'context', 'result'] as const;
 
 /**
  * Keeps what was said in a conversation and by whom, to tell where the arguments of a call came from and whose content
@@ -54,7 +54,8 @@ const RANK = { user: 0, context: 1, result: 2 } as const;
 export class OriginBook {
   readonly #find: (name: string) => Found | undefined;
   readonly #reader: string | undefined;
-  readonly #texts: KnownText[] = [];
+  /** By whose they are, in the order in which they are looked through: the user's word counts before a result's. */
+  readonly #texts: Readonly<Record<KnownOrigin['from'], KnownText[]>> = { user: [], context: [], result: [] };
   readonly #labels = new Set<string>();
   /** By the call that started it, what has entered the run of another agent. */
   readonly #startedRuns: Map<string, readonly string[]>;
@@ -85,7 +86,7 @@ export class OriginBook {
   /** What is known here so far, to go on from in a conversation of its own: what is learned there stays there. */
   fork(): OriginBook {
     const book = new OriginBook(this.#find, this.#reader);
-    book.#texts.push(...this.#texts);
+    for (const from of ORDER) for (const text of this.#texts[from]) book.#texts[from].push(text);
     for (const label of this.#labels) book.#labels.add(label);
     book.#kept = this.#kept;
     book.#isWhole = this.#isWhole;
@@ -164,7 +165,8 @@ export class OriginBook {
 
   /** As things stand now: what comes later doesn't change it. */
   provenance(): Provenance {
-    const texts = [...this.#texts].sort((a, b) => rankOf(a) - rankOf(b));
+    // What is known only grows, so as much as there is of it now is told by its length.
+    const texts = ORDER.map((from) => ({ texts: this.#texts[from], count: this.#texts[from].length }));
     const isWhole = this.#isWhole;
     return { labels: new Set(this.#labels), origins: (args, schema) => originsOf(args, schema, texts, isWhole) };
   }
@@ -209,7 +211,7 @@ export class OriginBook {
     const { text, whole } = sourceText(values, MOST_KEPT - this.#kept);
     if (!whole) this.#isWhole = false;
     this.#kept += text.words.length;
-    if (text.words !== '' || text.numbers.size > 0) this.#texts.push({ origin, text });
+    if (text.words !== '' || text.numbers.size > 0) this.#texts[origin?.from ?? 'result'].push({ origin, text });
   }
 }
 
@@ -217,10 +219,6 @@ function isNoSuchTool(name: string, { content, is_error }: JsonObject): boolean 
   const said = outcomeToToolResult('', noSuchTool(name)).content;
   const [only, ...more] = contentBlocks(content);
   return is_error === true && more.length === 0 && isBlock(only, 'text') && only.text === said;
-}
-
-function rankOf({ origin }: KnownText): number {
-  return RANK[origin?.from ?? 'result'];
 }
 
 /** Adds to each call where its arguments came from, and to the book what it gives back. */
@@ -244,16 +242,20 @@ function isOutside(server: ServerRef | null, annotations: Json | undefined): boo
 function originsOf(
   args: Json,
   schema: Json | undefined,
-  texts: readonly KnownText[],
+  known: readonly { readonly texts: readonly KnownText[]; readonly count: number }[],
   isWhole: boolean,
 ): ReadonlyMap<string, Origin> {
   const origins = new Map<string, Origin>();
   let work = 0;
   const originOf = (value: Leaf['value']): Origin | undefined => {
-    for (const { origin, text } of texts) {
-      work += text.words.length;
-      if (work > MOST_WORK) return undefined;
-      if (textHolds(text, value)) return origin ?? undefined;
+    const wanted = sought(value);
+    if (wanted === undefined) return isWhole ? { from: 'nowhere' } : undefined;
+    for (const { texts, count } of known) {
+      for (const { origin, text } of texts.slice(0, count)) {
+        work += text.words.length;
+        if (work > MOST_WORK) return undefined;
+        if (textHolds(text, wanted)) return origin ?? undefined;
+      }
     }
     return isWhole ? { from: 'nowhere' } : undefined;
   };

@@ -25,12 +25,13 @@ export const referencesPart: RequestPart = ({ config }, body) => {
 };
 
 function hasReferences(message: Json): boolean {
-  return isObject(message) && contentBlocks(message.content).some((block) => isFinding(block));
+  return isObject(message) && Array.isArray(message.content) && message.content.some(isFinding);
 }
 
 function isFinding(block: Json): block is JsonObject {
-  if (isBlock(block, 'tool_search_tool_result')) return true;
-  return isBlock(block, 'tool_result') && contentBlocks(block.content).some(isReference);
+  if (!isObject(block)) return false;
+  if (block.type === 'tool_search_tool_result') return true;
+  return block.type === 'tool_result' && Array.isArray(block.content) && block.content.some(isReference);
 }
 
 function isReference(block: Json): boolean {

@@ -62,16 +62,27 @@ function innerJson(text: string): Json | undefined {
   }
 }
 
-/**
- * Whether a value stands in a text as one or more whole words, or a number as a number: `1250` also in `1,250.00`. True,
- * false, null and empty text stand nowhere: they say too little to have come from anywhere.
- */
-export function textHolds(text: SourceText, value: string | number | boolean | null): boolean {
-  if (typeof value === 'number') return text.numbers.has(decimal(String(value)) ?? '');
-  if (typeof value !== 'string') return false;
+/** A value as it is looked for, in however many texts. */
+export interface Sought {
+  readonly words: string;
+  readonly number: string | undefined;
+}
+
+/** @returns `undefined` for true, false, null and empty text: they say too little to have come from anywhere */
+export function sought(value: string | number | boolean | null): Sought | undefined {
+  if (typeof value === 'number') {
+    const number = decimal(String(value));
+    return number === undefined ? undefined : { words: '', number };
+  }
+  if (typeof value !== 'string') return undefined;
+  const words = normal(value);
   const number = decimal(value.trim());
-  if (number !== undefined && text.numbers.has(number)) return true;
-  return holdsWords(text.words, normal(value));
+  return words === '' && number === undefined ? undefined : { words, number };
+}
+
+/** Whether what is looked for stands in a text as one or more whole words, or as a number: `1250` also in `1,250.00`. */
+export function textHolds(text: SourceText, { words, number }: Sought): boolean {
+  return (number !== undefined && text.numbers.has(number)) || holdsWords(text.words, words);
 }
 
 function holdsWords(text: string, words: string): boolean {

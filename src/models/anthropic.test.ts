@@ -326,6 +326,20 @@ describe('an end without a reply', () => {
   });
 });
 
+test('a base URL without its http is named as what it is, before anything is asked', async () => {
+  for (const baseURL of ['localhost:4010', 'ftp://127.0.0.1:9']) {
+    await expect(modelAt(baseURL).respond(REQUEST, watch().ctx)).rejects.toMatchObject({ code: 'model_bad_url' });
+  }
+});
+
+test('the headers of ANTHROPIC_CUSTOM_HEADERS are sent, and give way to those that were given in code', async () => {
+  const { url, requests } = await server(answerStream(WHOLE));
+  vi.stubEnv('ANTHROPIC_CUSTOM_HEADERS', 'X-Team: red\nX-Route: a: b\nnonsense');
+  await modelAt(url, { headers: { 'x-team': 'blue' } }).respond(REQUEST, watch().ctx);
+  vi.unstubAllEnvs();
+  expect(requests[0]?.headers).toMatchObject({ 'x-team': 'blue', 'x-route': 'a: b' });
+});
+
 test('a header that can be none is named, and nothing is asked again', async () => {
   const { url, requests } = await server(answerStream(WHOLE));
   const asked = modelAt(url, { headers: { 'x-team': 'a\nb' } }).respond(REQUEST, watch().ctx);

@@ -13,7 +13,7 @@ import {
   stopped,
 } from './errors.ts';
 import { arrayOf, isObject, parseJson } from './json-shape.ts';
-import { type HttpRequest, httpFetch } from './http-fetch.ts';
+import { type HttpRequest, httpFetch, isHttpUrl } from './http-fetch.ts';
 import { messageEvents } from './message-events.ts';
 import { createMessageFold } from './message-fold.ts';
 import { modelFacts } from './model-facts.ts';
@@ -127,10 +127,14 @@ export function anthropicCredential(options: Pick<AnthropicOptions, 'apiKey' | '
  */
 export function anthropicEndpoint(id: string, options: AnthropicOptions): Endpoint {
   const url = options.baseURL || process.env.ANTHROPIC_BASE_URL?.trim() || PUBLIC_API;
-  if (!URL.canParse(url)) {
-    throw new BridleError('model_bad_url', `The base URL ${JSON.stringify(url)} for ${id} is not a URL.`, {
-      hint: 'Check ANTHROPIC_BASE_URL: it looks like https://host, without /v1.',
-    });
+  if (!isHttpUrl(url)) {
+    throw new BridleError(
+      'model_bad_url',
+      `The base URL ${JSON.stringify(url)} for ${id} is not an http or https URL.`,
+      {
+        hint: 'Check ANTHROPIC_BASE_URL: it looks like https://host, without /v1.',
+      },
+    );
   }
   return { model: id, url, keyHint: KEY_HINT };
 }
@@ -160,7 +164,16 @@ function httpRequest(
     ...(typeof user_profile_id === 'string' && { 'anthropic-user-profile-id': user_profile_id }),
     ...(typeof workspace_id === 'string' && { 'anthropic-workspace-id': workspace_id }),
   };
-  return { headers: { ...headers, ...lowerCased(options.headers) }, body: JSON.stringify(rest) };
+  const given = { ...lowerCased(customHeaders()), ...lowerCased(options.headers) };
+  return { headers: { ...headers, ...given }, body: JSON.stringify(rest) };
+}
+
+/** `ANTHROPIC_CUSTOM_HEADERS`: one header a line, as Anthropic's own programs read it. */
+function customHeaders(): Record<string, string> {
+  const lines = (process.env.ANTHROPIC_CUSTOM_HEADERS ?? '').split('\n').map((line) => line.split(/:(.*)/s, 2));
+  return Object.fromEntries(
+    lines.flatMap(([name = '', value]) => (value === undefined ? [] : [[name.trim(), value.trim()]])),
+  );
 }
 
 /** Names of headers are the same in any case, so that those that were given take the place of others. */

@@ -62,17 +62,25 @@ export function withCacheMarks(body: JsonObject, ttl: CacheTtl = '5m'): JsonObje
     ...body,
     ...(markedTools !== undefined && { tools: markedTools }),
     ...(markedSystem !== undefined && { system: markedSystem }),
-    ...(markedMessages.size > 0 && { messages: messages.map((message, at) => markedMessages.get(at) ?? message) }),
+    ...(markedMessages.size > 0 && { messages: withMarked(messages, markedMessages) }),
   };
 }
 
+function withMarked(messages: readonly Json[], marked: ReadonlyMap<number, Json>): Json[] {
+  const made = [...messages];
+  for (const [at, message] of marked) made[at] = message;
+  return made;
+}
+
 /** All marks on blocks, and on the blocks that stand in them. */
-function marksIn(blocks: readonly Json[]): readonly JsonObject[] {
-  return blocks.flatMap((block) => {
-    if (!isObject(block)) return [];
-    const own = isObject(block.cache_control) ? [block.cache_control] : [];
-    return [...own, ...marksIn(arrayOf(block.content))];
-  });
+function marksIn(blocks: readonly Json[], marks: JsonObject[] = []): readonly JsonObject[] {
+  // A whole conversation is gone through with each request, so nothing is made for blocks without a mark.
+  for (const block of blocks) {
+    if (!isObject(block)) continue;
+    if (isObject(block.cache_control)) marks.push(block.cache_control);
+    if (Array.isArray(block.content)) marksIn(block.content, marks);
+  }
+  return marks;
 }
 
 /** Deferred tools take no mark: they aren't in the prompt. */
@@ -89,10 +97,16 @@ function withMarkedSystem(system: Json | undefined, mark: JsonObject): Json | un
 
 /** The last user message, and the one that was last in the request before. */
 function placesIn(messages: readonly Json[]): readonly number[] {
-  const roles = messages.map((message) => (isObject(message) ? message.role : undefined));
-  const last = roles.lastIndexOf('user');
-  const reply = roles.lastIndexOf('assistant', last);
-  const before = reply > 0 ? roles.lastIndexOf('user', reply) : -1;
+  const lastOf = (role: string, from: number) => {
+    for (let at = from; at >= 0; at -= 1) {
+      const message = messages[at];
+      if (isObject(message) && message.role === role) return at;
+    }
+    return -1;
+  };
+  const last = lastOf('user', messages.length - 1);
+  const reply = lastOf('assistant', last);
+  const before = reply > 0 ? lastOf('user', reply) : -1;
   return [last, before].filter((at) => at >= 0);
 }
 

@@ -36,12 +36,12 @@ export interface HttpRequest {
  */
 export async function httpFetch(url: string, request: HttpRequest = {}): Promise<HttpAnswer> {
   const target = new URL(url);
-  const agent = agentFor(target);
-  return send(target, agent, request).catch((error: unknown) => {
-    // Closed by the server before it read anything, as a kept connection may be at any time.
-    if (error instanceof StaleConnection) return send(target, agent, request);
-    throw error;
-  });
+  return send(target, agentFor(target), request);
+}
+
+/** Whether requests can go there; `localhost:8080` is a URL too, of a scheme `localhost`. */
+export function isHttpUrl(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 }
 
 const agents = new Map<string, http.Agent>();
@@ -57,9 +57,6 @@ function agentFor({ protocol }: URL): http.Agent {
 
 /** An answer that no error of the system speaks of. */
 export class AnswerFailure extends Error {}
-
-/** The server closed a kept connection; the request didn't reach it. */
-class StaleConnection extends Error {}
 
 function send(target: URL, agent: http.Agent, { method = 'GET', headers, body, signal }: HttpRequest) {
   return new Promise<HttpAnswer>((resolve, reject) => {
@@ -80,10 +77,7 @@ function send(target: URL, agent: http.Agent, { method = 'GET', headers, body, s
     sent.once('timeout', () => {
       (answer ?? sent).destroy(new AnswerFailure(`nothing came for ${SILENCE_MS / 1000} s`));
     });
-    sent.once('error', (error) => {
-      const wasClosed = sent.reusedSocket && 'code' in error && error.code === 'ECONNRESET' && !signal?.aborted;
-      reject(wasClosed ? new StaleConnection(error.message, { cause: error }) : error);
-    });
+    sent.once('error', reject);
     sent.once('response', (message) => {
       answer = message;
       try {

@@ -11,7 +11,7 @@ import {
   statusOfError,
   stopped,
 } from '../errors.ts';
-import { httpFetch } from '../http-fetch.ts';
+import { httpFetch, isHttpUrl } from '../http-fetch.ts';
 import { isObject, parseJson } from '../json-shape.ts';
 import { createMessageFold } from '../message-fold.ts';
 import { type RetryOptions, withRetries } from '../retry.ts';
@@ -84,10 +84,14 @@ interface Target extends Endpoint {
 export function openaiTarget(id: string, options: OpenAIOptions): Target {
   const usual = process.env.OPENAI_BASE_URL?.trim() || PUBLIC_API;
   const url = (options.baseURL || usual).replace(/\/+$/, '');
-  if (!URL.canParse(url)) {
-    throw new BridleError('model_bad_url', `The base URL ${JSON.stringify(url)} for ${id} is not a URL.`, {
-      hint: 'It looks like http://localhost:11434/v1; check OPENAI_BASE_URL or the part after @.',
-    });
+  if (!isHttpUrl(url)) {
+    throw new BridleError(
+      'model_bad_url',
+      `The base URL ${JSON.stringify(url)} for ${id} is not an http or https URL.`,
+      {
+        hint: 'It looks like http://localhost:11434/v1; check OPENAI_BASE_URL or the part after @.',
+      },
+    );
   }
   const isPublic = new URL(url).origin === new URL(PUBLIC_API).origin;
   const meantForIt = URL.canParse(usual) && new URL(usual).origin === new URL(url).origin;
