@@ -32,6 +32,10 @@ export const METHODS = [
   'notifications/progress',
   'notifications/roots/list_changed',
   'tasks/get',
+  'tasks/update',
+  'tasks/cancel',
+  'tasks/result',
+  'tasks/list',
   '__proto__',
   'constructor',
   '',
@@ -58,6 +62,7 @@ const id: fc.Arbitrary<Loose> = fc.oneof(
     weight: 1,
   },
 );
+const CAPABILITIES: Json[] = [{}, { extensions: { 'io.modelcontextprotocol/tasks': {} } }];
 const strange = fc.oneof(hostileJson, hostileText as fc.Arbitrary<Json>, fc.constantFrom<Json>(null, [], {}, 0, ''));
 const name = mostly(fc.constantFrom<Json>('echo', 'tells', 'asks', 'slow', 'fails'), strange);
 const meta = fc.record(
@@ -66,7 +71,7 @@ const meta = fc.record(
       fc.constant<Json>('2026-07-28'),
       fc.oneof(fc.constantFrom<Json>(...REVISIONS), strange),
     ),
-    'io.modelcontextprotocol/clientCapabilities': mostly(fc.constant<Json>({}), strange),
+    'io.modelcontextprotocol/clientCapabilities': mostly(fc.constantFrom<Json>(...CAPABILITIES), strange),
     'io.modelcontextprotocol/clientInfo': mostly(fc.constant<Json>({ name: 'c', version: '1' }), strange),
     'io.modelcontextprotocol/logLevel': mostly(fc.constantFrom<Json>('debug', 'error'), strange),
     progressToken: fc.oneof(fc.constantFrom<Json>(1, 't'), strange),
@@ -90,7 +95,10 @@ const params = (about: fc.Arbitrary<Json>) =>
       argument: mostly(fc.constant<Json>({ name: 'a', value: '' }), strange),
       requestId: id as fc.Arbitrary<Json>,
       notifications: mostly(
-        fc.constant<Json>({ toolsListChanged: true, resourceSubscriptions: ['fuzz:///a'] }),
+        fc.constantFrom<Json>(
+          { toolsListChanged: true, resourceSubscriptions: ['fuzz:///a'] },
+          { toolsListChanged: true, taskIds: ['t'] },
+        ),
         strange,
       ),
       protocolVersion: fc.constantFrom<Json>(...REVISIONS),
@@ -98,6 +106,8 @@ const params = (about: fc.Arbitrary<Json>) =>
       clientInfo: mostly(fc.constant<Json>({ name: 'c', version: '1' }), strange),
       cursor: maybe(strange, 1) as fc.Arbitrary<Json>,
       inputResponses: maybe(strange, 1) as fc.Arbitrary<Json>,
+      task: mostly(fc.constantFrom<Json>({}, { ttl: 1_000 }), strange),
+      taskId: mostly(fc.constant<Json>('t'), strange),
       requestState: maybe(strange, 1) as fc.Arbitrary<Json>,
       _meta: about,
     },
@@ -152,7 +162,9 @@ export const written: fc.Arbitrary<Written> = fc
     { arbitrary: brokenText, weight: 2 },
     { arbitrary: fc.constantFrom('[', '{"a":').map((open) => open.repeat(2_000)), weight: 1 },
   )
-  .map((text) => {
+  .map((written) => {
+    // Half a character can't be sent: its place is taken as the bytes are made.
+    const text = Buffer.from(written).toString();
     try {
       return { text, json: JSON.parse(text) as Json };
     } catch {
@@ -220,7 +232,8 @@ export function countingHost() {
   const log = (value: Json) => ({ kind: 'log', raw: { text: '', parse: () => value } }) as const;
   const raw = (value: Json) => ({ text: JSON.stringify(value), parse: () => value });
   const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
-  const table = tableHost({
+  const execution = { taskSupport: 'optional' } as const;
+  const answers: Parameters<typeof tableHost>[0] = {
     echo: ({ args }) => text(args.text),
     async tells({ ctx }) {
       ctx.onEvent?.({ kind: 'progress', raw: raw({ progress: 1 }) });
@@ -238,7 +251,8 @@ export function countingHost() {
       return text('slow');
     },
     fails: () => Promise.reject(new Error('as it is meant to')),
-  });
+  };
+  const table = tableHost(answers, { tells: { execution }, slow: { execution }, fails: { execution } });
   const counted = async (run: () => Promise<Outcome>) => {
     count.running += 1;
     try {
@@ -254,6 +268,7 @@ export function countingHost() {
   } as const;
   const host = {
     ...table,
+    hasTasks: () => true,
     call: (call: Parameters<typeof table.call>[0]) => counted(() => table.call(call)),
     content: {
       list: () => ({ resources: [], templates: [], prompts: [], setAside: [] }),
