@@ -36,7 +36,7 @@ const LOOPS = [
 const double = spawn(process.execPath, [here('turns-double.mjs')], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
 const url = await new Promise((resolve) => double.once('message', resolve));
 
-/** Runs one loop in a process of its own: `runs` tasks of so many turns, after a few that only warm up. */
+/** Runs one loop in a process of its own: `runs` tasks of so many turns, after as many that only warm up. */
 function measure(file, mode, turns, runs) {
   const args = ['--expose-gc', here(file), url, mode, String(turns), String(runs)];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, {
