@@ -7,9 +7,10 @@ import { checkHistory, Tally } from './histories/check-history.ts';
 import { history, settings, unrunnable } from './histories/generate.ts';
 import { configOf, MODELS, playRun, type Seen } from './histories/play.ts';
 import { Provider } from './histories/replies.ts';
+import { propertySeed } from './helpers/property-seed.ts';
 
 const RUNS = Number(process.env.BRIDLE_PROPERTY_RUNS ?? 2_000);
-const SEED = Number(process.env.BRIDLE_PROPERTY_SEED ?? Date.now() % 2 ** 31);
+const SEED = propertySeed();
 
 /** Long enough for any machine: how many histories are tried is what counts, not how fast. */
 const TIMEOUT_MS = 3_600_000;

@@ -4,9 +4,10 @@ import { expect, test } from 'vitest';
 import { KEPT, writtenIn } from './rules-kept/table.ts';
 import { type Setup, setup } from './setups/generate.ts';
 import { playSetup } from './setups/play.ts';
+import { propertySeed } from './helpers/property-seed.ts';
 
 const RUNS = Math.ceil(Number(process.env.BRIDLE_PROPERTY_RUNS ?? 2_000) / 40);
-const SEED = Number(process.env.BRIDLE_PROPERTY_SEED ?? Date.now() % 2 ** 31);
+const SEED = propertySeed();
 
 /** The same each time: in these every rule that the test answers for has something to look at. */
 const SAME = fc.sample(setup, { numRuns: 60, seed: 5 });

@@ -16,10 +16,11 @@ import {
   WRITES,
 } from './helpers/resume-world.ts';
 import { statedCounts } from './helpers/stated-counts.ts';
+import { propertySeed } from './helpers/property-seed.ts';
 
 const library = { createAgent, defineTool };
 const RUNS = Number(process.env.BRIDLE_PROPERTY_RUNS ?? 60);
-const SEED = Number(process.env.BRIDLE_PROPERTY_SEED ?? Date.now() % 2 ** 31);
+const SEED = propertySeed();
 const TIMEOUT_MS = 600_000;
 
 /** What happened so far, over all processes that a run had. */

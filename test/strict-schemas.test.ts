@@ -14,9 +14,10 @@ import {
 } from '../src/tools/index.ts';
 import { strictSchema } from '../src/tools/strict-schema.ts';
 import { inputSchemas, sample, soundSchemas } from './helpers/schemas.ts';
+import { propertySeed } from './helpers/property-seed.ts';
 
 const RUNS = Number(process.env.BRIDLE_PROPERTY_RUNS ?? 2_000);
-const SEED = Number(process.env.BRIDLE_PROPERTY_SEED ?? Date.now() % 2 ** 31);
+const SEED = propertySeed();
 /** Files with a definition a line (`{name, description, inputSchema}`), to try more than what is here. */
 const DEFINITIONS = (process.env.BRIDLE_DEFINITIONS ?? '').split(':').filter((file) => file !== '');
 const TIMEOUT_MS = 3_600_000;

@@ -6,9 +6,10 @@ import { checkToolChoice, planChoice, type ToolChoicePlan, type TurnToolChoice, 
 import { config, loopTool, ok, textBlock, toolUse } from './fixtures.ts';
 import { initialState, type LoopTool } from './state.ts';
 import { step } from './step.ts';
+import { propertySeed } from '../../test/helpers/property-seed.ts';
 
 const RUNS = Number(process.env.BRIDLE_PROPERTY_RUNS ?? 2_000);
-const SEED = Number(process.env.BRIDLE_PROPERTY_SEED ?? Date.now() % 2 ** 31);
+const SEED = propertySeed();
 
 const inCode: LoopTool = {
   ...loopTool('in_code'),

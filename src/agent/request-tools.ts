@@ -18,9 +18,8 @@ function sentTools({ config, tools, loaded, gone, changes, told }: LoopState): r
     const { name, deferred, entry, toolset } = tool;
     const isOffered = deferred !== true || loaded.includes(name);
     // Where the word of it was cut away with what was said then, it is left out.
-    if (config.toolChanges === true && isOffered && gone.includes(name) && !told.has(name)) {
-      return changes.some((change) => change.name === name) ? [tool] : [];
-    }
+    const isGone = config.toolChanges === true && isOffered && gone.includes(name);
+    if (isGone && !told.has(name) && !changes.some((change) => change.name === name)) return [];
     if (toolset !== undefined) return [tool];
     // One that was added in the middle of what is sent is declared so that it isn't at the beginning.
     if (told.get(name) === 'tool_addition') return [deferred ? tool : { ...tool, entry: deferredEntry(entry) }];

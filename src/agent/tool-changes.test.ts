@@ -3,11 +3,14 @@ import { z } from 'zod';
 import type { Json, JsonObject, LoopEvent, Source } from '../contracts/index.ts';
 import { checkMessagesRequest } from '../testing/index.ts';
 import { defineTool, functionSource } from '../tools/index.ts';
+import { loopContext } from './context.ts';
 import { createAgent } from './create-agent.ts';
+import { loadedEntry } from './deferred-entry.ts';
 import { calls, config, loopTool, ok, reply, says, script, start, toolUse } from './fixtures.ts';
 import { readMessages } from './read-messages.ts';
 import type { RunParts } from './run.ts';
 import { initialState, type LoopConfig, type LoopTool } from './state.ts';
+import { step } from './step.ts';
 
 const CLAUDE = 'claude-opus-5-5';
 const BETA = 'mid-conversation-tool-changes-2026-07-01';
@@ -50,6 +53,19 @@ const changesIn = (request: JsonObject | undefined) =>
   );
 
 const BASE = ['read', 'look', 'write'];
+
+const LATER: LoopTool = {
+  ...loopTool('later', 'read'),
+  deferred: true,
+  entry: { name: 'later', description: 'Later.', input_schema: { type: 'object' }, defer_loading: true },
+};
+
+/** Another run of a conversation. */
+function goingOn(messages: readonly Json[], more: Partial<LoopConfig>): Partial<RunParts> {
+  const read = readMessages(messages);
+  if ('problem' in read) throw new Error(read.problem);
+  return { state: initialState(config({}, more), read) };
+}
 
 describe('tools that come and go in a run', () => {
   test('are told in a system message, and what is cached of the tools stays as it was', async () => {
@@ -99,15 +115,10 @@ describe('tools that come and go in a run', () => {
   });
 
   test('a deferred tool that was called before it was found is added, and the tools stay as they were', async () => {
-    const later: LoopTool = {
-      ...loopTool('later', 'read'),
-      deferred: true,
-      entry: { name: 'later', description: 'Later.', input_schema: { type: 'object' }, defer_loading: true },
-    };
     const { tools, requests } = await play(
       [],
       [reply([toolUse('a', 'later')], 'tool_use'), reply([toolUse('b', 'later')], 'tool_use'), says('Done.')],
-      { ...TELLS, tools: [loopTool('read', 'read'), later] },
+      { ...TELLS, tools: [loopTool('read', 'read'), LATER] },
     );
     expect(tools).toEqual(Array(3).fill(['read', 'later (deferred)']));
     expect(requests.map(changesIn)).toEqual([[], ['tool_addition later'], ['tool_addition later']]);
@@ -124,16 +135,79 @@ describe('tools that come and go in a run', () => {
   test('of an earlier run are not told of a tool that is gone, nor to a model that takes no such message', async () => {
     const { result } = await play([{ tools: [loopTool('late', 'read')] }], [calls('read'), says('Done.')]);
     expect(JSON.stringify(result.messages)).toContain('tool_addition');
-    const read = readMessages(result.messages);
-    if ('problem' in read) throw new Error(read.problem);
-    const again = (more: Partial<LoopConfig>) =>
-      play([], [says('Hi.')], more, { state: initialState(config({}, more), read) });
+    const again = (more: Partial<LoopConfig>) => play([], [says('Hi.')], more, goingOn(result.messages, more));
     expect((await again(TELLS)).requests.flatMap(changesIn)).toEqual([]);
     expect(JSON.stringify((await again({})).requests[0]?.messages)).not.toContain('tool_addition');
     const there = { ...TELLS, tools: [...config().tools, loopTool('late', 'read')] };
     const kept = await again(there);
     expect(kept.requests.map(changesIn)).toEqual([['tool_addition late']]);
     expect(kept.tools).toEqual([[...BASE, 'late (deferred)']]);
+  });
+
+  test('that went in an earlier run and are there again are told of as there', async () => {
+    const { result } = await play([{ gone: ['look'] }], [calls('read'), says('Done.')]);
+    const again = await play(
+      [{ gone: ['look'] }, { tools: [loopTool('look', 'read')] }],
+      [calls('read'), reply([toolUse('y', 'read')], 'tool_use'), says('Hi.')],
+      TELLS,
+      goingOn(result.messages, TELLS),
+    );
+    const first = ['tool_removal look', 'tool_addition look'];
+    expect(again.requests.map(changesIn)).toEqual([
+      first,
+      [...first, 'tool_removal look'],
+      [...first, 'tool_removal look', 'tool_addition look'],
+    ]);
+    expect(again.tools).toEqual([BASE, BASE, BASE]);
+  });
+
+  test('a deferred tool that was loaded and went stays whole where the call that loaded it is cut away', async () => {
+    const tools = [loopTool('read', 'read'), LATER];
+    const more = { ...TELLS, tools, context: loopContext({ keepRuns: 2 }) };
+    const first = await play([], [reply([toolUse('a', 'later')], 'tool_use'), says('Done.')], {
+      ...more,
+      toolChanges: false,
+    });
+    const second = await play(
+      [{ gone: ['later'] }],
+      [reply([toolUse('b', 'read')], 'tool_use'), says('Done.')],
+      more,
+      goingOn(first.result.messages, more),
+    );
+    expect(second.tools).toEqual([
+      ['read', 'later'],
+      ['read', 'later'],
+    ]);
+    const third = await play(
+      [],
+      [reply([toolUse('c', 'later')], 'tool_use'), says('Done.')],
+      more,
+      goingOn(second.result.messages, more),
+    );
+    expect(third.tools).toEqual(second.tools);
+    expect(third.requests.map(changesIn)).toEqual(Array(2).fill(['tool_removal later', 'tool_addition later']));
+  });
+
+  test('a paused reply goes back with a loaded tool as it was, though the tool has gone meanwhile', async () => {
+    const tools = [loopTool('read', 'read'), LATER];
+    const more = { ...TELLS, tools };
+    const first = await play([], [reply([toolUse('a', 'later')], 'tool_use'), says('Done.')], {
+      ...more,
+      toolChanges: false,
+    });
+    let state = goingOn(first.result.messages, more).state ?? initialState(config());
+    const sent: JsonObject[] = [];
+    const feed = (event: LoopEvent) => {
+      const next = step(state, event);
+      for (const effect of next.effects) if (effect.type === 'model') sent.push(effect.request as JsonObject);
+      state = next.state;
+    };
+    feed({ v: 1, at: 1, type: 'input', content: 'Go on.' });
+    feed({ v: 1, at: 2, type: 'edit', detail: { tools: [], gone: ['later'] } });
+    const summary: Json = { type: 'compaction', content: 'So far: nothing.' };
+    const message = reply([summary], 'pause_turn') as JsonObject;
+    feed({ v: 1, at: 3, type: 'model', message, stopReason: 'pause_turn', usage: {} });
+    expect(sent.map((request) => request.tools)).toEqual(Array(2).fill([tools[0]?.entry, loadedEntry(LATER.entry)]));
   });
 });
 

@@ -58,19 +58,27 @@ export type ToldOfTools = ReadonlyMap<string, ToolChange['type']>;
  */
 export function toldOfTools(messages: readonly Json[]): ToldOfTools {
   const told = new Map<string, ToolChange['type']>();
-  for (const message of messages) {
-    if (!isObject(message)) continue;
-    for (const block of contentBlocks(message.content)) {
-      const inside = isBlock(block, 'compaction') && isObject(block) ? block.tool_changes : undefined;
-      for (const change of Array.isArray(inside) ? inside : [block]) {
-        const name = changedTool(change);
-        if (name !== null && !told.has(name)) {
-          told.set(name, isBlock(change, 'tool_addition') ? 'tool_addition' : 'tool_removal');
-        }
-      }
-    }
-  }
+  for (const { name, type } of changesIn(messages)) if (!told.has(name)) told.set(name, type);
   return told;
+}
+
+/** Names of tools of which the last that messages tell is that they went. */
+export function toldAsGone(messages: readonly Json[]): readonly string[] {
+  const last = new Map(changesIn(messages).map(({ name, type }) => [name, type]));
+  return [...last].flatMap(([name, type]) => (type === 'tool_removal' ? [name] : []));
+}
+
+function changesIn(messages: readonly Json[]): readonly ToolChange[] {
+  const blocks = messages.flatMap((message) => (isObject(message) ? contentBlocks(message.content) : []));
+  const said = blocks.flatMap((block): readonly Json[] => {
+    const inside = isBlock(block, 'compaction') && isObject(block) ? block.tool_changes : undefined;
+    return Array.isArray(inside) ? inside : [block];
+  });
+  return said.flatMap((change): ToolChange[] => {
+    const name = changedTool(change);
+    if (name === null) return [];
+    return [{ type: isBlock(change, 'tool_addition') ? 'tool_addition' : 'tool_removal', name }];
+  });
 }
 
 /** The name that a change refers to; null for what is no change, or none of a single tool of the request. */

@@ -12,6 +12,7 @@ import { siblingRules } from '../../src/agent/siblings.ts';
 import { initialState, type LoopConfig, type LoopState, type LoopTool } from '../../src/agent/state.ts';
 import { step } from '../../src/agent/step.ts';
 import { noteRoleOf } from '../../src/agent/system-note.ts';
+import { toldAsGone } from '../../src/agent/tool-changes.ts';
 import type { ReadyTranscript } from '../../src/agent/transcript.ts';
 import type { Json, JsonObject, LoopEvent, Outcome } from '../../src/contracts/index.ts';
 import { withCacheMarks } from '../../src/models/cache-marks.ts';
@@ -120,6 +121,8 @@ export function playRun(stage: Stage, input: Json, actions: readonly Action[], s
         checkRequest(effect.request, model, provider, seen);
         const [before, now] = seen.requests.slice(first).slice(-2);
         if (toldOfTools(stage.config) && now !== undefined) checkSameTools(now as JsonObject, before);
+        if (next.state.pauses === 0 && state.transcript.unfinished.length === 0)
+          checkToldAsThere(next.state, effect.request);
         if (next.state.pauses > 0) checkSentBack(effect.request, seen.requests.at(-2));
         // Results never cost the provider's calls that are under way beside them.
         if (event.type === 'outcome') expect(next.state.transcript.unfinished).toEqual(state.transcript.unfinished);
@@ -193,6 +196,15 @@ function checkSameTools(body: JsonObject, before: Json | undefined): void {
   const messages = body.messages as JsonObject[];
   if (before === undefined || messages.flatMap(blocksOf).some(({ type }) => type === 'compaction')) return;
   expect(wholeTools(body)).toEqual(wholeTools(before as JsonObject));
+}
+
+/** What the model has before it and may call isn't told of as gone. */
+function checkToldAsThere({ config, tools, gone, loaded }: LoopState, request: Json): void {
+  const { messages } = request as { messages: Json[] };
+  const isOffered = ({ name, deferred, toolset }: LoopTool) =>
+    toolset === undefined && (deferred !== true || loaded.includes(name)) && !gone.includes(name);
+  const offered = tools.filter(isOffered).map(({ name }) => name);
+  if (config.toolChanges === true) expect(toldAsGone(messages).filter((name) => offered.includes(name))).toEqual([]);
 }
 
 function wholeTools({ tools }: JsonObject): Json[] {

@@ -1,6 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { readFileSync } from 'node:fs';
+import { delimiter } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject, Store, StoreTable } from '../../contracts/index.ts';
@@ -69,13 +68,9 @@ function reordered(value: Json): Json {
   );
 }
 
-/** Where people who work on this keep real definitions, beside the repository. */
-const SHARED = fileURLToPath(new URL('../../../../shared/data/', import.meta.url));
-
-/** Real definitions, one JSON object a line: of the files that BRIDLE_DEFINITIONS names, else of those that are there. */
+/** Real definitions, one JSON object a line, of the files that BRIDLE_DEFINITIONS names. */
 function definitions(): readonly JsonObject[] {
-  const there = existsSync(SHARED) ? readdirSync(SHARED).filter((name) => name.endsWith('_tools.jsonl')) : [];
-  const files = process.env.BRIDLE_DEFINITIONS?.split(delimiter) ?? there.map((name) => join(SHARED, name));
+  const files = process.env.BRIDLE_DEFINITIONS?.split(delimiter) ?? [];
   const lines = files.flatMap((file) => readFileSync(file, 'utf8').split('\n')).filter((line) => line.trim() !== '');
   return [REFUND, ...lines.map((line) => JSON.parse(line) as JsonObject)];
 }
