@@ -10,6 +10,7 @@ import {
   unlisted,
 } from './source-state.ts';
 import { mergeListings, type Places, type ToolList } from './tool-list.ts';
+import { type ReadyOptions, withinWait } from './within-wait.ts';
 
 const DEFAULT_LIST_MS = 30_000;
 const DEFAULT_MAX_TOOLS = 10_000;
@@ -32,16 +33,6 @@ export interface CatalogOptions {
   readonly settleMs?: number;
 }
 
-/** How long a list waits for its sources. */
-export interface ReadyOptions {
-  /** Longest wait, in milliseconds. */
-  readonly ms: number;
-  /** Ends the wait: what isn't there by then comes later. */
-  readonly enough?: AbortSignal | undefined;
-  /** Gives up the listings themselves. */
-  readonly signal?: AbortSignal | undefined;
-}
-
 export interface CatalogHandle extends Catalog {
   /** Lists all sources again, side by side. Never rejects: see `problems()`. */
   refresh(signal?: AbortSignal): Promise<void>;
@@ -56,6 +47,8 @@ export interface CatalogHandle extends Catalog {
   setAside(): readonly SetAside[];
   /** Sources that could not be listed, one reason each. */
   problems(): readonly Reason[];
+  /** Every tool of the list, whoever may see it. */
+  all(): readonly ToolDefinition[];
   /** The tool of this wire name, where `list` has it for them. */
   shown(name: string, who: Identity): ToolDefinition | undefined;
   /** Whether calls of any of its tools may be tasks, whoever sees that tool. */
@@ -192,6 +185,7 @@ export function createCatalog(options: CatalogOptions): CatalogHandle {
       return seen;
     },
     find: (name): Found | undefined => list.byName.get(name),
+    all: () => list.tools,
     shown(name, who) {
       const tool = list.byName.get(name)?.tool;
       return tool && visible(policy, who, tool) ? tool : undefined;
@@ -229,25 +223,6 @@ export function createCatalog(options: CatalogOptions): CatalogHandle {
       listeners.clear();
     },
   };
-}
-
-/** Resolves with the work, or earlier when the wait is over. */
-async function withinWait(work: Promise<unknown>, { ms, enough }: Partial<ReadyOptions>): Promise<void> {
-  if (ms === undefined && enough === undefined) {
-    await work;
-    return;
-  }
-  let timer: NodeJS.Timeout | undefined;
-  let onEnough = () => {};
-  const over = new Promise<void>((resolve) => {
-    onEnough = resolve;
-    if (ms !== undefined) timer = setTimeout(resolve, ms);
-    enough?.addEventListener('abort', onEnough, { once: true });
-    if (enough?.aborted) resolve();
-  });
-  await Promise.race([work, over]);
-  clearTimeout(timer);
-  enough?.removeEventListener('abort', onEnough);
 }
 
 /** A listener that throws costs the others nothing. */

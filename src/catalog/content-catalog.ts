@@ -17,6 +17,7 @@ import {
   resourceAt,
   templatedAs,
 } from './find-content.ts';
+import { type ReadyOptions, withinWait } from './within-wait.ts';
 
 const DEFAULT_LIST_MS = 30_000;
 /** Changes that a source reports within this time are one change. */
@@ -54,6 +55,11 @@ export interface ContentCatalog {
   resolvePrompt(name: string, who: Identity): Resolved<FoundPrompt>;
   /** Lists all sources again, side by side. Never rejects: see `sources()`. */
   refresh(signal?: AbortSignal): Promise<void>;
+  /**
+   * The same, waiting no longer than it is told to. What a source has that takes longer is listed as soon as it is there.
+   * Never rejects.
+   */
+  ready(options: ReadyOptions): Promise<void>;
   /** Lists what has reported a change now, and waits for that and for what is being listed, but no longer than `ms`. */
   settle(ms: number): Promise<void>;
   /** Called after a source was listed again because of a change. Returns the unsubscribe function. */
@@ -77,27 +83,49 @@ export function createContentCatalog(options: ContentCatalogOptions): ContentCat
   let states: readonly ContentState[] = [];
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
-  /** Listings run one after another, so that an older answer never replaces a newer one. */
-  let queue: Promise<void> = Promise.resolve();
+  /** Listings of one source run one after another, so that an older answer never replaces a newer one. */
+  const queues = new Map<ContentSource, Promise<void>>();
 
-  const inTurn = (work: () => Promise<void>): Promise<void> => {
-    queue = queue.then(work, work);
-    return queue;
+  const listOne = async (source: ContentSource, signal?: AbortSignal): Promise<void> => {
+    const before = states.find((state) => state.source === source);
+    if (!before) return;
+    const now = await listContent(before, listMs, signal);
+    states = states.map((state) => (state.source === source ? now : state));
   };
-  const relist = async (which: (source: ContentSource) => boolean, signal?: AbortSignal): Promise<void> => {
-    const due = states.filter(({ source }) => which(source));
-    const listed = await Promise.all(due.map((state) => listContent(state, listMs, signal)));
-    // A source that was added meanwhile isn't among those listed.
-    states = states.map((state) => listed.find(({ source }) => source === state.source) ?? state);
-    // Told also when the lists are the same: who sees what may have changed.
-    if (listed.length > 0 && !closed) for (const listener of [...listeners]) quietly(listener);
+  const inTurn = (source: ContentSource, signal?: AbortSignal): Promise<void> => {
+    const listed = (queues.get(source) ?? Promise.resolve()).then(() => listOne(source, signal));
+    queues.set(source, listed);
+    return listed;
   };
+  /** What is there is told of together, but doesn't wait for a source that takes long. */
+  const relist = async (due: readonly ContentSource[], signal?: AbortSignal): Promise<void> => {
+    let untold = 0;
+    let early: NodeJS.Timeout | undefined;
+    const tell = () => {
+      clearTimeout(early);
+      early = undefined;
+      if (untold > 0) tellAll();
+      untold = 0;
+    };
+    const list = async (source: ContentSource) => {
+      await inTurn(source, signal);
+      untold += 1;
+      early ??= setTimeout(tell, settleMs);
+    };
+    await Promise.all(due.map(list));
+    tell();
+  };
+  // Told also when the lists are the same: who sees what may have changed.
+  const tellAll = () => {
+    if (!closed) for (const listener of [...listeners]) quietly(listener);
+  };
+  const all = () => states.map(({ source }) => source);
   const relistChanged = (): void => {
     clearTimeout(timer);
     timer = undefined;
-    const due = new Set(changed);
+    const due = [...changed];
     changed.clear();
-    if (due.size > 0) void inTurn(() => relist((source) => due.has(source)));
+    void relist(due);
   };
   const follow = (source: ContentSource): void => {
     if (states.some((state) => state.source === source)) return;
@@ -148,14 +176,11 @@ export function createContentCatalog(options: ContentCatalogOptions): ContentCat
       )?.source,
     prompt: (server, name, who) => promptsNamed(at(server), name, who)[0],
     resolvePrompt: (name, who) => resolved(promptsNamed(states, name, who)),
-    refresh: (signal) => inTurn(() => relist(() => true, signal)),
+    refresh: (signal) => relist(all(), signal),
+    ready: (wait) => withinWait(relist(all(), wait.signal), wait),
     async settle(ms) {
       relistChanged();
-      let late: NodeJS.Timeout | undefined;
-      const timeUp = new Promise<void>((resolve) => {
-        late = setTimeout(resolve, ms);
-      });
-      await Promise.race([queue, timeUp]).finally(() => clearTimeout(late));
+      await withinWait(Promise.all(queues.values()), { ms });
     },
     onChange(cb) {
       const listener = () => cb();
@@ -164,7 +189,7 @@ export function createContentCatalog(options: ContentCatalogOptions): ContentCat
     },
     addSource(source) {
       follow(source);
-      return inTurn(() => relist((one) => one === source));
+      return relist([source]);
     },
     close() {
       closed = true;

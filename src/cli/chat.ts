@@ -85,7 +85,7 @@ async function atTerminal(parsed: ParsedCommand, io: CommandIo): Promise<number>
     onInterrupt: raise,
   });
   const work = async (signal: AbortSignal): Promise<number> => {
-    const workspace = await openWorkspace(parsed, io, signal, editor);
+    const workspace = await openWorkspace(parsed, io, signal, { prompter: editor });
     const audit = await openAudit(workspace, io, who);
     const told = openTelemetry(workspace, io, (text) => screen.lines(`${style.yellow('warning:')} ${printable(text)}`));
     const view = turnView(screen, style, true);

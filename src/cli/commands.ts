@@ -1,5 +1,6 @@
 import { APPROVALS_VERBS } from './approvals-verbs.ts';
 import type { CommandSpec, OptionSpec } from './command.ts';
+import { GATEWAY_COMMAND } from './gateway-command.ts';
 import { MCP_VERBS } from './mcp-verbs.ts';
 import { PINS_VERBS } from './pins-verbs.ts';
 import { READY_OPTIONS } from './ready.ts';
@@ -132,6 +133,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     positionals: [0, 0],
     load: () => import('./demo.ts'),
   },
+  GATEWAY_COMMAND,
   {
     name: 'mcp',
     summary: 'add, list, import and remove servers',

@@ -99,3 +99,16 @@ export function numberOption(
   }
   return value;
 }
+
+/**
+ * `--port`: 0 is any that is free.
+ *
+ * @throws BridleError `usage` when it is no port
+ */
+export function portOption(parsed: ParsedCommand): number | undefined {
+  const text = stringOption(parsed, 'port');
+  if (text === undefined) return undefined;
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65_535) return port;
+  throw new BridleError('usage', `--port takes a number from 0 to 65535, not '${text}'.`);
+}

@@ -91,7 +91,7 @@ async function withServers(
   use: (found: Found) => Promise<number>,
 ): Promise<number> {
   return interruptible(async (signal) => {
-    const workspace = await openWorkspace(parsed, io, signal, undefined, 'none');
+    const workspace = await openWorkspace(parsed, io, signal, { pinning: 'none' });
     try {
       const { pins, listed } = workspace.project;
       const isAlone = flag(parsed, 'project');

@@ -62,7 +62,7 @@ export async function run(given: ParsedCommand, io: CommandIo): Promise<number> 
   const style = styleFor(io.stderr, io.env);
 
   return interruptible(async (signal) => {
-    const workspace = await openWorkspace(parsed, io, signal, undefined, undefined, tape.connection);
+    const workspace = await openWorkspace(parsed, io, signal, { reach: tape.connection });
     const state = stateStore(io);
     const inbox = approvalInbox(io, workspace.project.root, state);
     const audit = await openAudit(workspace, io, { agent: name, via: 'terminal' });

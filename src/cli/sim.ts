@@ -19,7 +19,7 @@ import { BridleError, printable } from '../tools/index.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
 import { counted } from './counted.ts';
 import { interruptible } from './interrupt.ts';
-import { flag, listOption, stringOption } from './parse.ts';
+import { flag, listOption, portOption, stringOption } from './parse.ts';
 import { printJson } from './print-json.ts';
 import { styleFor } from './style.ts';
 
@@ -35,7 +35,7 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
     onExchange: (exchange) => (json ? printJson(io, recordOf(exchange)) : io.stdout.write(lineOf(exchange, io))),
   });
   return interruptible(async (signal) => {
-    const url = await start(double, portOf(parsed));
+    const url = await start(double, portOption(parsed) ?? 0);
     if (json) printJson(io, { url, env: { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: key ?? 'sim' } });
     else io.stdout.write(greeting(url, key ?? 'sim', io));
     if (!signal.aborted) await once(signal, 'abort');
@@ -57,13 +57,6 @@ async function sourceOf(parsed: ParsedCommand, io: CommandIo): Promise<TurnSourc
   if (cassette !== undefined) return cassetteTurns(await playCassette(resolve(io.cwd, cassette)));
   if (script !== undefined) return scriptedTurns(await readScript(resolve(io.cwd, script)));
   return modelTurns(await resolveModel(model ?? 'offline'));
-}
-
-function portOf(parsed: ParsedCommand): number {
-  const text = stringOption(parsed, 'port') ?? '0';
-  const port = Number(text);
-  if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new BridleError('usage', `--port takes a number from 0 to 65535, not '${text}'.`);
 }
 
 function splitOf(text: string): Split {

@@ -75,7 +75,7 @@ export async function withCatalog(
   use: (open: OpenCatalog) => Promise<number>,
 ): Promise<number> {
   return interruptible(async (signal) => {
-    const workspace = await openWorkspace(parsed, io, signal, undefined, 'look');
+    const workspace = await openWorkspace(parsed, io, signal, { pinning: 'look' });
     try {
       const { policy, seen } = noticing(workspace.compiled.policy);
       const catalog = createCatalog({ sources: workspace.sources, policy, views: workspace.views.set });

@@ -38,7 +38,7 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
     );
   }
   return interruptible(async (signal) => {
-    const workspace = await openWorkspace(parsed, io, signal, undefined, 'look');
+    const workspace = await openWorkspace(parsed, io, signal, { pinning: 'look' });
     try {
       const { sources, views } = workspace;
       const catalog = createCatalog({ sources, policy: allowAll(), views: views.set });

@@ -73,11 +73,20 @@ export interface Workspace {
   close(): Promise<void>;
 }
 
+export interface WorkspaceOptions {
+  /** The person, where the command has its own way to talk with them. */
+  readonly prompter?: Prompter;
+  /** Whether what is new is pinned, or only looked at, or nothing is held back. Default: pinned. */
+  readonly pinning?: 'record' | 'look' | 'none';
+  /** What stands between a server and whoever calls it. */
+  readonly reach?: (make: () => ServerConnection) => ServerConnection;
+  /** Servers' questions are for those that call, who say themselves what they answer. Default: for the person here. */
+  readonly asksCallers?: boolean;
+}
+
 /**
  * Reads the project of the folder that the command was run in, settles its trust, and prints every warning.
  *
- * @param prompter the person, where the command has its own way to talk with them
- * @param pinning whether what is new is pinned, or only looked at, or nothing is held back
  * @throws BridleError `project_not_trusted`, `config_…`, `agent_unknown`, `agent_unusable`, and `usage` for a rule or mode on the command line that can't
  *   be read
  */
@@ -85,10 +94,9 @@ export async function openWorkspace(
   parsed: ParsedCommand,
   io: CommandIo,
   signal: AbortSignal,
-  prompter: Prompter | undefined = personAt(io),
-  pinning: 'record' | 'look' | 'none' = 'record',
-  reach: (make: () => ServerConnection) => ServerConnection = (make) => make(),
+  options: WorkspaceOptions = {},
 ): Promise<Workspace> {
+  const { prompter = personAt(io), pinning = 'record', reach = (make) => make(), asksCallers = false } = options;
   const mode = stringOption(parsed, 'mode');
   // Before anybody is asked about trust.
   if (mode !== undefined) refuseBadFlags(compilePolicy([], { mode }).problems, mode);
@@ -147,7 +155,7 @@ export async function openWorkspace(
     ...(prompter && { prompter }),
   });
   const optionsFor = (key: string) => ({
-    capabilities: lentTo.has(key) ? { ...CLIENT_CAPABILITIES, sampling: {} } : CLIENT_CAPABILITIES,
+    capabilities: asksCallers || lentTo.has(key) ? { ...CLIENT_CAPABILITIES, sampling: {} } : CLIENT_CAPABILITIES,
     input,
     ...(log.asked && { logLevel: log.asked }),
   });

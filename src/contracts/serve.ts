@@ -73,7 +73,8 @@ export interface ServeHttp {
 }
 
 export type ServeAt =
-  | { readonly stdio: true }
+  /** `who`: the one client that there is; default: somebody who nobody knows. */
+  | { readonly stdio: true; readonly who?: Identity }
   | { readonly socket: { readonly path: string } }
   | { readonly http: ServeHttp };
 

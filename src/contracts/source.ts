@@ -58,7 +58,7 @@ export interface Connection {
   request(
     method: string,
     params: Json,
-    ctx: Pick<CallContext, 'signal' | 'idleMs' | 'hardMs' | 'onEvent' | 'input'>,
+    ctx: Pick<CallContext, 'signal' | 'idleMs' | 'hardMs' | 'onEvent' | 'input' | 'canAnswer'>,
   ): Promise<RawJson>;
   onNotification(listener: (method: string, params: RawJson) => void): () => void;
   status(): ConnectionStatus;

@@ -1,6 +1,7 @@
 import type { Node } from 'jsonc-parser';
 import type { Json, Reason } from '../contracts/index.ts';
-import { type ConfigFile, parseConfig } from './config-file.ts';
+import { BridleError } from '../tools/index.ts';
+import { type ConfigFile, parseConfig, readConfigFile } from './config-file.ts';
 import { nearestKey } from './nearest-key.ts';
 import { hostReason } from './reason.ts';
 
@@ -98,6 +99,37 @@ export function rawEntries(file: ConfigFile, name: string): ReadonlyMap<string, 
     if (key && value) entries.set(String(key.value), jsonOf(value));
   }
   return entries;
+}
+
+/**
+ * Reads a file in which every word counts: where a key stands twice, it can't be told which one is meant.
+ *
+ * @returns undefined when there is no such file
+ * @throws BridleError as `readConfigFile`, and `config_key_twice`
+ */
+export async function readJsonFile(path: string): Promise<Json | undefined> {
+  const file = await readConfigFile(path);
+  if (!file) return undefined;
+  const twice = keyTwice(file.root);
+  if (twice) {
+    const { line } = file.at(twice);
+    throw new BridleError('config_key_twice', `${path}:${line}: "${String(twice.value)}" stands twice in one object.`, {
+      hint: 'Keep one of them: no rule of either may be lost unseen.',
+    });
+  }
+  return jsonOf(file.root);
+}
+
+function keyTwice(node: Node): Node | undefined {
+  const keys = new Set<unknown>();
+  for (const child of node.children ?? []) {
+    const [key] = child.type === 'property' ? (child.children ?? []) : [];
+    if (key && keys.has(key.value)) return key;
+    if (key) keys.add(key.value);
+    const below = keyTwice(child);
+    if (below) return below;
+  }
+  return undefined;
 }
 
 /**

@@ -6,7 +6,7 @@
 export { type AgentFile, type AgentTools, MAIN_AGENT } from './agents/agent-file.ts';
 export type { ListedAgent } from './agents/settle-agents.ts';
 export type { AuditSettings } from './audit-settings.ts';
-export { parseJsonc } from './config-tree.ts';
+export { parseJsonc, readJsonFile } from './config-tree.ts';
 export { type ComposedInput, composeInput } from './content/compose-input.ts';
 export { contentWatch } from './content/content-watch.ts';
 export { findMentions } from './content/find-mentions.ts';

@@ -2,10 +2,11 @@ import type { CallContext, Executed, Json, JsonObject, RawJson } from '../../con
 import { isBridleError, onAbort, printable } from '../../tools/index.ts';
 import { CODES, META } from '../wire/index.ts';
 import { McpError, messageOf, withExecuted } from './errors.ts';
+import { answeredBy } from './answered-by.ts';
 import { isObject, type Message, rawMember, readMessages } from './message.ts';
 import { timeLimit } from './time-limit.ts';
 
-export type RequestContext = Pick<CallContext, 'signal' | 'idleMs' | 'hardMs' | 'onEvent' | 'input'>;
+export type RequestContext = Pick<CallContext, 'signal' | 'idleMs' | 'hardMs' | 'onEvent' | 'input' | 'canAnswer'>;
 
 /** What a message is that goes out, for a transport that puts some of it beside the text. */
 export interface Outgoing {
@@ -223,8 +224,15 @@ export class Session {
     const token = ctx.onEvent ? { progressToken: id } : {};
     if (this.meta === null && !ctx.onEvent && given._meta === undefined) return given;
     const { progressToken: _, ...meta } = isObject(given._meta) ? given._meta : {};
-    const capabilities = ctx.input || this.#host.input ? {} : { [META.clientCapabilities]: {} };
-    return { ...given, _meta: { ...meta, ...(this.meta && { ...this.meta, ...capabilities }), ...token } };
+    const envelope = this.meta && { ...this.meta, [META.clientCapabilities]: this.#capabilities(this.meta, ctx) };
+    return { ...given, _meta: { ...meta, ...envelope, ...token } };
+  }
+
+  /** What can be asked in this very request: what whoever it is for answers, where that is known. */
+  #capabilities(meta: JsonObject, { input, canAnswer }: Partial<RequestContext>): Json {
+    const declared = meta[META.clientCapabilities] ?? {};
+    if (canAnswer && isObject(declared)) return answeredBy(declared, canAnswer);
+    return input || this.#host.input ? declared : {};
   }
 
   #take(message: Message, of: number | undefined): void {

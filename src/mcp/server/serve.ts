@@ -25,7 +25,7 @@ import type { Serve } from '../../contracts/index.ts';
 export const serve: Serve = async (host, at) => {
   if ('stdio' in at) {
     const { serveOverStdio } = await import('./stdio.ts');
-    return serveOverStdio(host);
+    return serveOverStdio(host, at.who);
   }
   if ('socket' in at) {
     const { serveOverSocket } = await import('./socket.ts');

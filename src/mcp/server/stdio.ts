@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream';
-import type { ServeHandle, ToolHost } from '../../contracts/index.ts';
+import type { Identity, ServeHandle, ToolHost } from '../../contracts/index.ts';
 import { BridleError } from '../../tools/index.ts';
 import { linePeer } from './line-peer.ts';
 import { notePreviews } from './notes.ts';
@@ -43,7 +43,7 @@ function claimStdout(): ClaimedStdout {
 let taken = false;
 
 /** Serves this process's stdin and stdout; see `serve`. */
-export async function serveOverStdio(host: ToolHost): Promise<ServeHandle> {
+export async function serveOverStdio(host: ToolHost, who: Identity = ANYONE): Promise<ServeHandle> {
   if (taken) {
     throw new BridleError('serve_stdio_taken', 'This process already serves its stdin and stdout.', {
       hint: 'Serve one host with all the tools, or close the first handle before.',
@@ -55,7 +55,7 @@ export async function serveOverStdio(host: ToolHost): Promise<ServeHandle> {
   notePreviews(host);
   const served = servedBy(host);
   const { stdin: input } = process;
-  const peer = linePeer(served, { input, output: stdout.protocol, who: ANYONE }, () => end());
+  const peer = linePeer(served, { input, output: stdout.protocol, who }, () => end());
   // An earlier handle may have let go of it.
   input.ref?.();
   input.resume();
