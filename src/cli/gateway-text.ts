@@ -25,7 +25,10 @@ export function servedText({ url, gateway, settings }: ServedGateway, style: Sty
   const agents = [...settings.agents.keys()];
   const lines = [`${style.bold(url)}`, '', ...serverLines(servers, style)];
   if (settings.key === undefined) {
-    lines.push('', ...columns(agents.map((agent) => [printable(agent), counted(toolsOf(gateway, agent), 'tool')] as const)));
+    lines.push(
+      '',
+      ...columns(agents.map((agent) => [printable(agent), counted(toolsOf(gateway, agent), 'tool')] as const)),
+    );
     return [...lines, '', style.dim('Ctrl-C ends it.'), '', ''].join('\n');
   }
   const header = `Authorization: Bearer ${settings.key}`;
@@ -38,7 +41,9 @@ export function servedText({ url, gateway, settings }: ServedGateway, style: Sty
     `claude mcp add --transport http bridle ${url} --header "${header}"`,
     `or into a .mcp.json: {"mcpServers": {"bridle": ${JSON.stringify(entry)}}}`,
     '',
-    style.dim("The key is new each time. For several agents with rules of their own: 'bridle gateway key NAME'. Ctrl-C ends it."),
+    style.dim(
+      "The key is new each time. For several agents with rules of their own: 'bridle gateway key NAME'. Ctrl-C ends it.",
+    ),
     '',
     '',
   ].join('\n');

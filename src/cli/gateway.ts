@@ -45,7 +45,8 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
         if (flag(parsed, 'check')) return await check(gateway, problems, { parsed, io, workspace, settings });
         requireServers(parsed, gateway.readiness(), workspace.project.notStarted);
         warn([...problems(), ...gateway.problems(), ...stillStarting(gateway.readiness())], io);
-        const ended = client === undefined ? once(signal, 'abort') : Promise.race([once(signal, 'abort'), stdinEnd(io)]);
+        const ended =
+          client === undefined ? once(signal, 'abort') : Promise.race([once(signal, 'abort'), stdinEnd(io)]);
         const handle = await serveGateway(gateway, settings, client);
         if (client === undefined) tellServed(handle, gateway, { parsed, io, workspace, settings });
         if (!signal.aborted) await ended;
@@ -172,4 +173,3 @@ function makeKey(parsed: ParsedCommand, io: CommandIo): number {
   );
   return 0;
 }
-

@@ -65,8 +65,10 @@ export function agentPolicies(
   };
 }
 
-function namedBy({ permissions: { allow = [], ask = [] } }: GatewayAgent): readonly string[] {
-  return [...allow, ...ask].map((rule: RuleEntry) => (typeof rule === 'string' ? rule : rule.tool));
+/** What an agent's rules name. A star alone is no rule, here as everywhere: a wildcard never crosses servers. */
+export function namedBy({ permissions: { allow = [], ask = [] } }: GatewayAgent): readonly string[] {
+  const patterns = [...allow, ...ask].map((rule: RuleEntry) => (typeof rule === 'string' ? rule : rule.tool));
+  return patterns.filter((pattern) => pattern.trim() !== '*');
 }
 
 const NOT_THERE: Decision = {

@@ -81,7 +81,10 @@ function agentIn(read: Reader, name: string, entry: Json): GatewayAgent {
   const keys = read.texts(members.keys, `${at}.keys`);
   for (const key of keys) {
     if (!DIGEST.test(key)) {
-      read.wrong(`${at}.keys`, `takes digests of keys, as 'bridle gateway key ${name}' makes them, and no keys themselves`);
+      read.wrong(
+        `${at}.keys`,
+        `takes digests of keys, as 'bridle gateway key ${name}' makes them, and no keys themselves`,
+      );
     }
   }
   const rules = (kind: 'allow' | 'ask' | 'deny') => {

@@ -2,6 +2,7 @@ import type { SourceReadiness } from '../catalog/index.ts';
 import { contentSource, defineResource, type OwnContent } from '../content/index.ts';
 import type { Identity } from '../contracts/index.ts';
 import { printable, wireServerPart } from '../tools/index.ts';
+import { namedBy } from './agent-policies.ts';
 import type { GateCounts } from './call-gate.ts';
 import type { GatewayAgent } from './gateway-config.ts';
 
@@ -55,12 +56,10 @@ export function hasContentOf({ content }: GatewayAgent, server: string): boolean
 }
 
 /** Whether a rule that gives something names this server, whatever tools it has. */
-function namesServer({ permissions: { allow = [], ask = [] } }: GatewayAgent, server: string): boolean {
+function namesServer(agent: GatewayAgent, server: string): boolean {
+  if (agent.seesAll) return true;
   const prefixes = [`mcp__${wireServerPart(server)}`, `mcp__${server}`];
-  return [...allow, ...ask].some((rule) => {
-    const pattern = typeof rule === 'string' ? rule : rule.tool;
-    return pattern.trim() === '*' || prefixes.some((each) => pattern === each || pattern.startsWith(`${each}__`));
-  });
+  return namedBy(agent).some((name) => prefixes.some((each) => name === each || name.startsWith(`${each}__`)));
 }
 
 export function statusOf(readiness: readonly SourceReadiness[], tools: ReadonlyMap<string, number>): ServerStatus[] {

@@ -86,9 +86,11 @@ function kindOf(request: Json): InputKind {
   return isJsonObject(params) && params.mode === 'url' ? 'url' : 'form';
 }
 
-/** The id is of the hop to the server. */
+/** Without what only the older revisions have: the id, which is of the hop to the server, and the name of a visit. */
 function withoutEnvelope(request: Json): Json {
   if (!isJsonObject(request)) return request;
   const { method = null, params } = request;
-  return { method, ...(params !== undefined && { params }) };
+  if (!isJsonObject(params) || params.mode !== 'url') return { method, ...(params !== undefined && { params }) };
+  const { elicitationId: _, ...visit } = params;
+  return { method, params: visit };
 }

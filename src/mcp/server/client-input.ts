@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { InputKind, Json, JsonObject } from '../../contracts/index.ts';
 import { CODES } from '../wire/index.ts';
 import { isObject } from './is-object.ts';
@@ -63,7 +64,14 @@ export async function askClient(exchange: Exchange, request: Json | undefined): 
   if (missing.length > 0) exchange.lacks?.(lacks(lacking));
   if (missing.length > 0) throw new Error(`this client has no ${missing.join(', ')}`);
   if (!exchange.ask) throw new Error('this client takes no requests');
-  return exchange.ask(request.method, isObject(request.params) ? request.params : undefined);
+  return exchange.ask(request.method, isObject(request.params) ? withVisitId(request.params) : undefined);
+}
+
+/** 2025-11-25 names each visit (`ElicitRequestURLParams`), which the newer revision doesn't: a server of it gives no name. */
+function withVisitId(params: JsonObject): JsonObject {
+  return params.mode === 'url' && params.elicitationId === undefined
+    ? { ...params, elicitationId: randomUUID() }
+    : params;
 }
 
 /** How a client of 2026-07-28 learns that it is asked for what it didn't declare. */
