@@ -14,7 +14,8 @@ export const EXIT = {
 } as const;
 
 /** Errors that say "the call was wrong" rather than "it went wrong". */
-const USAGE_CODES = /^(usage|config_.*|model_unknown|model_no_key|model_bad_url|cost_unknown|agent_un(known|usable))$/;
+const USAGE_CODES =
+  /^(usage|config_.*|model_unknown|model_no_key|model_bad_url|cost_unknown|agent_un(known|usable)|gateway_(no_agents|agent_unknown))$/;
 
 export function exitCodeOfError(code: string): number {
   if (code === 'project_not_trusted') return EXIT.not_trusted;

@@ -34,7 +34,7 @@ export const GATEWAY_COMMAND: CommandSpec = {
     port: { type: 'string', value: 'N', help: 'listen on this port, 0: any that is free (default: 8390)' },
     config: CONFIG_OPTION,
     stdio: { type: 'boolean', help: 'serve the one client that started this, over its stdin and stdout' },
-    agent: { type: 'string', value: 'NAME', help: 'who that client is (--stdio)' },
+    as: { type: 'string', value: 'NAME', help: 'which agent that client is (--stdio)' },
     check: { type: 'boolean', help: 'start the servers, say what each agent would have and what is wrong, and end' },
     allow: {
       type: 'string',
@@ -57,7 +57,7 @@ export const GATEWAY_COMMAND: CommandSpec = {
     ['bridle gateway', 'for you alone: prints the address, a key and what to paste'],
     ['bridle gateway --check', 'what would each agent have?'],
     ['bridle gateway --config agents.json --host 0.0.0.0', 'for a team'],
-    ['bridle gateway --stdio --agent support', 'for a client that starts its servers, such as Claude Desktop'],
+    ['bridle gateway --stdio --as support', 'for a client that starts its servers, such as Claude Desktop'],
   ],
   positionals: [0, 2],
   verbs: { key: KEY_VERB },

@@ -1,10 +1,10 @@
 import { join, resolve } from 'node:path';
-import { type GatewayConfig, keyDigest, newAgentKey, readGatewayConfig } from '../gateway/index.ts';
+import { type GatewayAgent, type GatewayConfig, keyDigest, newAgentKey, readGatewayConfig } from '../gateway/index.ts';
 import { readJsonFile } from '../host/index.ts';
 import { configDir } from '../store/index.ts';
 import { BridleError, isLoopback, printable } from '../tools/index.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
-import { portOption, stringOption } from './parse.ts';
+import { flag, portOption, stringOption } from './parse.ts';
 
 /** What the command line and the gateway's file say together. */
 export interface GatewaySettings extends GatewayConfig {
@@ -31,12 +31,17 @@ export async function gatewaySettings(parsed: ParsedCommand, io: CommandIo): Pro
   const read = readGatewayConfig(value ?? {}, file);
   const host = stringOption(parsed, 'host') ?? read.host;
   const config = { ...read, host, port: portOption(parsed) ?? read.port };
-  if ([...config.agents.values()].some(({ keys }) => keys.length > 0)) return config;
+  const isKnown = flag(parsed, 'stdio') ? config.agents.size > 0 : [...config.agents.values()].some(hasKey);
+  if (isKnown) return config;
   if (value === undefined && isLoopback(config.host)) return alone(config);
   const what = value === undefined ? `There is no file ${file}` : `No agent in ${file} has a key`;
   throw new BridleError('gateway_no_agents', `${what}, so nobody could be known who calls.`, {
     hint: `Make a key with 'bridle gateway key NAME', and put its digest into the file.`,
   });
+}
+
+function hasKey({ keys }: GatewayAgent): boolean {
+  return keys.length > 0;
 }
 
 function alone(config: GatewayConfig): GatewaySettings {
@@ -69,6 +74,6 @@ export function stdioAgent(name: string | undefined, { agents, file }: GatewaySe
   if (name !== undefined && agents.has(name)) return name;
   const what = name === undefined ? 'Several agents are in' : `There is no agent "${printable(name)}" in`;
   throw new BridleError('gateway_agent_unknown', `${what} ${file}.`, {
-    hint: `Say which one the client is: --agent ${names.map((each) => printable(each)).join(' or --agent ')}.`,
+    hint: `Say which one the client is: --as ${names.map((each) => printable(each)).join(' or --as ')}.`,
   });
 }

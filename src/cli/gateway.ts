@@ -35,7 +35,7 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
   }
   const settings = await gatewaySettings(parsed, io);
   const waitMs = readyMs(parsed, io);
-  const client = flag(parsed, 'stdio') ? stdioAgent(stringOption(parsed, 'agent'), settings) : undefined;
+  const client = flag(parsed, 'stdio') ? stdioAgent(stringOption(parsed, 'as'), settings) : undefined;
   return interruptible(async (signal) => {
     const workspace = await openWorkspace(parsed, io, signal, { asksCallers: true });
     try {

@@ -110,5 +110,7 @@ export function portOption(parsed: ParsedCommand): number | undefined {
   if (text === undefined) return undefined;
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new BridleError('usage', `--port takes a number from 0 to 65535, not '${text}'.`);
+  throw new BridleError('usage', `--port takes a number from 0 to 65535, not '${text}'.`, {
+    hint: '0 is any port that is free.',
+  });
 }

@@ -67,7 +67,7 @@ describe.each(REVISIONS)('a client of %s', (revision) => {
   test('reads how its own servers stand, and nothing of the others', async () => {
     const reader = await at.client('reader', revision);
     const { contents } = await reader.readResource({ uri: 'bridle://gateway/status' });
-    const [{ text }] = contents as [{ text: string }];
+    const [{ text = '' } = {}] = contents as { text?: string }[];
     expect(JSON.parse(text)).toEqual({ servers: [{ server: 'one', state: 'ready', tools: 8 }] });
   });
 
