@@ -15,6 +15,7 @@ import { versionIn } from './modern.ts';
 import { note, notePreviews } from './notes.ts';
 import { ANYONE } from './peer.ts';
 import { sendJson } from './post-reply.ts';
+import { endReady } from './response-ends.ts';
 import { errorMessage, INTERNAL, RpcError, readIncoming } from './rpc.ts';
 import { servedBy } from './served.ts';
 import { sessionIds } from './session-id.ts';
@@ -82,6 +83,7 @@ export async function serveOverHttp(host: ToolHost, options: ServeHttp): Promise
         server.closeIdleConnections();
         // What was written last is on its way before the connections go.
         await new Promise((resolve) => setImmediate(resolve));
+        endReady();
         server.closeAllConnections();
         await ended;
       })();

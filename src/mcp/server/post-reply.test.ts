@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { PostReply } from './post-reply.ts';
+import { endReady } from './response-ends.ts';
 
 const message = (id: number) => `{"jsonrpc":"2.0","id":${id},"result":{}}`;
 
@@ -59,6 +60,7 @@ describe('the answer to one POST', () => {
     const reply = new PostReply(response, null);
     vi.advanceTimersByTime(60_000);
     reply.answer(1, '{}');
+    endReady();
     expect(said).toEqual(['head 200', `end ${message(1)}`]);
   });
 });

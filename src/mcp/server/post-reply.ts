@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { KeptText } from './kept-text.ts';
+import { endSoon } from './response-ends.ts';
 import { answerMessage, type Id, type RpcError, resultAround } from './rpc.ts';
 
 /** How long the headers of an answer may be withheld, in milliseconds: clients and proxies give up after a minute. */
@@ -132,5 +133,5 @@ export function sendJson(
 ): void {
   const always = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
   response.writeHead(status, headers ? { ...always, ...headers } : always);
-  response.end(body);
+  endSoon(response, body);
 }
