@@ -35,7 +35,7 @@ export async function answered(path: Path, call: Call, permit: Permitted, legs: 
     if (state === undefined && isEmpty(requests)) return notAnswered('it asked for nothing');
     const startedAt = path.clock.now();
     const run = await withinLimits((scope) => collect(path, call, permit, { requests, round, signal: scope.signal }), {
-      signal: call.ctx.signal,
+      signal: call.signal,
       clock: path.clock,
     });
     legs.onWaited(path.clock.now() - startedAt);
@@ -48,7 +48,7 @@ export async function answered(path: Path, call: Call, permit: Permitted, legs: 
       case 'limit':
         return notAnswered(`no answer within ${run.ms} ms`);
       case 'cancelled':
-        return cancelled(call.ctx.signal, 'unknown');
+        return cancelled(call.signal, 'unknown');
     }
   }
   return outcome;

@@ -17,7 +17,7 @@ export type Allowed = Extract<AskReply, { answer: 'allow' }>;
 /** Puts the question and reads the answer: only a clear yes goes on. A person has no time limit; cancelling ends it. */
 export async function ask(path: Path, call: Call, question: Question): Promise<Ended | Allowed> {
   const { tool, args, facts, decision } = question;
-  const { callId, who, signal } = call.ctx;
+  const { callId, who } = call.ctx;
   const run = await withinLimits(
     (scope) => {
       const asked: AskQuestion = {
@@ -33,7 +33,7 @@ export async function ask(path: Path, call: Call, question: Question): Promise<E
       };
       return path.asker.ask(asked);
     },
-    { signal, clock: path.clock },
+    { signal: call.signal, clock: path.clock },
   );
   switch (run.end) {
     case 'settled':
@@ -43,7 +43,7 @@ export async function ask(path: Path, call: Call, question: Question): Promise<E
     case 'limit':
       return refused('denied', [...decision.reasons, askFailed(`no answer within ${run.ms} ms`)]);
     case 'cancelled':
-      return ended(cancelled(signal, 'not_executed'));
+      return ended(cancelled(call.signal, 'not_executed'));
   }
 }
 

@@ -17,7 +17,7 @@ import type {
   Source,
   ToolDefinition,
 } from '../contracts/index.ts';
-import type { CaseCorrection } from '../tools/index.ts';
+import type { Abortable, CaseCorrection } from '../tools/index.ts';
 import type { FixedArguments } from './arguments.ts';
 import type { Clock } from './clock.ts';
 import type { ResultStore } from './result-store.ts';
@@ -54,6 +54,8 @@ export type ToolPreview = Extract<PreviewPlan, { kind: 'tool' }>;
 export interface Call {
   readonly request: DispatchRequest;
   readonly ctx: CallContext;
+  /** Whether it is still wanted: what `ctx.signal` says, without making that where nobody looks at it. */
+  readonly signal: Abortable;
   readonly idleMs: number;
   readonly hardMs: number;
   readonly maxResultChars: number;

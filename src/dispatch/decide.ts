@@ -1,5 +1,5 @@
-import type { AskReply, Decision, Json, Origin, Reason } from '../contracts/index.ts';
-import { asProposed } from '../tools/index.ts';
+import type { AskReply, Decision, Json, Origin, PolicyCall, Reason } from '../contracts/index.ts';
+import { asProposed, SignalOnDemand } from '../tools/index.ts';
 import { boundDigest, type FixedArguments, fixArguments } from './arguments.ts';
 import { ask } from './ask.ts';
 import type { Call, Ended, Path, Permitted, Prepared, Ran, ToolPreview } from './call-path.ts';
@@ -48,7 +48,7 @@ export async function decide(path: Path, call: Call, prepared: Prepared): Promis
     // A preview has no preview of its own: two that name each other would never end.
     if (judged.effect === 'deny' && facts.state === 'not_gathered' && wantsFacts(judged) && !call.previewFor) {
       facts = await gatherFacts(path, call, prepared, args);
-      if (call.ctx.signal.aborted) return ended(cancelled(call.ctx.signal, 'not_executed'));
+      if (call.signal.aborted) return ended(cancelled(call.signal, 'not_executed'));
       if (facts.state === 'known') continue;
     }
     if (judged.effect === 'deny') return refused('denied', judged.reasons);
@@ -71,7 +71,7 @@ export async function decide(path: Path, call: Call, prepared: Prepared): Promis
     if (known) return known;
     if (facts.state === 'not_gathered') {
       facts = await gatherFacts(path, call, prepared, args);
-      if (call.ctx.signal.aborted) return ended(cancelled(call.ctx.signal, 'not_executed'));
+      if (call.signal.aborted) return ended(cancelled(call.signal, 'not_executed'));
       if (facts.state === 'known') continue;
     }
     if (covers(approval, args, facts)) return permit(prepared, args, facts, judged, approval && call.notes.asked);
@@ -139,6 +139,31 @@ function originsOf(
   }
 }
 
+/** The call as the policy sees it. */
+class JudgedCall extends SignalOnDemand implements PolicyCall {
+  readonly args: Json;
+  readonly labels: ReadonlySet<string>;
+  readonly at: number;
+  readonly conversation: string;
+  readonly callId: string;
+  // Only where there is something in them: a policy looks at what is there.
+  declare readonly behind?: Json;
+  declare readonly facts?: Json;
+  declare readonly origins?: ReadonlyMap<string, Origin>;
+
+  constructor(path: Path, { ctx, request, notes }: Call, args: FixedArguments, facts: Facts) {
+    super(ctx);
+    this.args = args.value();
+    this.labels = request.provenance?.labels ?? UNKNOWN_LABELS;
+    this.at = path.clock.now();
+    this.conversation = request.conversation;
+    this.callId = ctx.callId;
+    if (args.behind) this.behind = args.behind.value();
+    if (facts.state === 'known') this.facts = facts.value;
+    if (notes.origins) this.origins = notes.origins;
+  }
+}
+
 /** Asks the policy, guarded: one that throws, hangs or answers nonsense denies. */
 async function judge(
   path: Path,
@@ -148,19 +173,8 @@ async function judge(
   facts: Facts,
 ): Promise<Ended | Decision> {
   const run = await withinLimits(
-    () =>
-      path.policy.decide(call.ctx.who, tool, {
-        args: args.value(),
-        ...(args.behind && { behind: args.behind.value() }),
-        ...(facts.state === 'known' && { facts: facts.value }),
-        labels: call.request.provenance?.labels ?? UNKNOWN_LABELS,
-        ...(call.notes.origins && { origins: call.notes.origins }),
-        at: path.clock.now(),
-        conversation: call.request.conversation,
-        callId: call.ctx.callId,
-        signal: call.ctx.signal,
-      }),
-    { signal: call.ctx.signal, clock: path.clock, hardMs: call.hardMs },
+    () => path.policy.decide(call.ctx.who, tool, new JudgedCall(path, call, args, facts)),
+    { signal: call.signal, clock: path.clock, hardMs: call.hardMs },
   );
   switch (run.end) {
     case 'settled':
@@ -170,7 +184,7 @@ async function judge(
     case 'limit':
       return policyFailed(`it gave no answer within ${run.ms} ms`);
     case 'cancelled':
-      return ended(cancelled(call.ctx.signal, 'not_executed'));
+      return ended(cancelled(call.signal, 'not_executed'));
   }
 }
 
@@ -228,7 +242,7 @@ async function compareFacts(
 ): Promise<Ended | undefined> {
   if (approved.state !== 'known') return undefined;
   const now = await gatherFacts(path, call, prepared, args);
-  if (call.ctx.signal.aborted) return ended(cancelled(call.ctx.signal, 'not_executed'));
+  if (call.signal.aborted) return ended(cancelled(call.signal, 'not_executed'));
   if (now.state === 'known' && now.canonical === approved.canonical) return undefined;
   // What a view keeps back of results the model isn't told by way of the facts either.
   if (prepared.tool.narrows?.result) {

@@ -25,6 +25,7 @@ import type {
   Source,
 } from '../contracts/index.ts';
 import { withViews } from '../policy/index.ts';
+import { SignalOnDemand } from '../tools/index.ts';
 import { callIds } from './call-ids.ts';
 import type { Call, DispatchRequest, Ended, Limits, Noted, Path, Permitted, Ran, ToolPreview } from './call-path.ts';
 import { type Clock, systemClock } from './clock.ts';
@@ -121,6 +122,7 @@ function openCall(path: Path, request: DispatchRequest, previewFor?: ToolPreview
   return {
     request,
     ctx,
+    signal: SignalOnDemand.abortableOf(ctx),
     idleMs: effectiveMs(ctx.idleMs, path.limits.idleMs, DEFAULT_IDLE_MS),
     hardMs: effectiveMs(ctx.hardMs, path.limits.hardMs, DEFAULT_HARD_MS),
     maxResultChars: path.limits.maxResultChars ?? DEFAULT_RESULT_CHARS,

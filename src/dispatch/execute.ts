@@ -26,9 +26,9 @@ import { type Limited, type WorkScope, withinLimits } from './within-limits.ts';
 
 /** Puts the intent on record before anything runs. What can't be recorded doesn't run. */
 export async function commit(path: Path, call: Call, permit: Permitted): Promise<Ended | Committed> {
-  if (recordsNothing(path.recorder) && !call.ctx.signal.aborted) return { stage: 'committed', permit };
+  if (recordsNothing(path.recorder) && !call.signal.aborted) return { stage: 'committed', permit };
   const run = await withinLimits(() => path.recorder.intent(intentOf(call, permit)), {
-    signal: call.ctx.signal,
+    signal: call.signal,
     clock: path.clock,
     hardMs: call.hardMs,
   });
@@ -40,7 +40,7 @@ export async function commit(path: Path, call: Call, permit: Permitted): Promise
     case 'limit':
       return ended(failed(notRecorded(`no answer within ${run.ms} ms`), 'not_executed'));
     case 'cancelled':
-      return ended(cancelled(call.ctx.signal, 'not_executed'));
+      return ended(cancelled(call.signal, 'not_executed'));
   }
 }
 
@@ -91,7 +91,7 @@ export async function execute(path: Path, call: Call, { permit }: Committed): Pr
       path.clock.now() + wait < deadline;
     if (!goesOn) return ran(permit, given);
     if (!(await waited(path, call, wait))) {
-      return ran(permit, outcome.kind === 'ok' ? outcome : cancelled(call.ctx.signal, failure.executed));
+      return ran(permit, outcome.kind === 'ok' ? outcome : cancelled(call.signal, failure.executed));
     }
     // On a machine that slept the wait was longer: a try without time would only be started and given up.
     if (path.clock.now() >= deadline) return ran(permit, given);
@@ -108,7 +108,7 @@ function ran({ tool }: Permitted, outcome: Outcome): Ran {
 /** False when the call was cancelled meanwhile. */
 async function waited(path: Path, call: Call, ms: number): Promise<boolean> {
   const pause = () => new Promise<void>((resolve) => void path.clock.after(ms, resolve));
-  const run = await withinLimits(pause, { signal: call.ctx.signal, clock: path.clock, graceMs: 0 });
+  const run = await withinLimits(pause, { signal: call.signal, clock: path.clock, graceMs: 0 });
   return run.end === 'settled';
 }
 
@@ -126,7 +126,7 @@ async function runOnce(
       const sent = (args.behind ?? args).value();
       return source.call(behind.ref.tool, sent, new SourceContext(path, call, { tool: behind, scope, answers }));
     },
-    { signal: call.ctx.signal, clock: path.clock, idleMs: call.idleMs, hardMs },
+    { signal: call.signal, clock: path.clock, idleMs: call.idleMs, hardMs },
   );
   return read(call, tool, run);
 }
@@ -213,7 +213,7 @@ function read(call: Call, tool: ToolDefinition, run: Limited<SourceResult>): Out
     case 'limit':
       return limitReached(call, tool, run);
     case 'cancelled':
-      return run.started ? cancelledLate(call, run.late?.value) : cancelled(call.ctx.signal, 'not_executed');
+      return run.started ? cancelledLate(call, run.late?.value) : cancelled(call.signal, 'not_executed');
   }
 }
 
@@ -285,10 +285,10 @@ function pick(late: Failure | undefined): Partial<Failure> {
 
 function cancelledLate(call: Call, late: SourceResult | undefined): Outcome {
   const outcome = late && outcomeOf(late);
-  if (outcome?.kind === 'ok') return { ...cancelled(call.ctx.signal, 'executed', outcome.raw), ...runOf(outcome) };
+  if (outcome?.kind === 'ok') return { ...cancelled(call.signal, 'executed', outcome.raw), ...runOf(outcome) };
   if (outcome?.kind === 'failed') {
     const { executed, partial } = outcome.failure;
-    return { ...cancelled(call.ctx.signal, executed, partial), ...runOf(outcome) };
+    return { ...cancelled(call.signal, executed, partial), ...runOf(outcome) };
   }
-  return cancelled(call.ctx.signal, 'unknown');
+  return cancelled(call.signal, 'unknown');
 }

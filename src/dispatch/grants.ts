@@ -23,7 +23,7 @@ export async function claim(path: Path, call: Call, committed: Committed): Promi
   for (const grant of call.notes.grants) {
     call.notes.claims.push(grant);
     const run = await withinLimits(() => grant.claim(call.ctx.callId), {
-      signal: call.ctx.signal,
+      signal: call.signal,
       clock: path.clock,
       hardMs: call.hardMs,
     });
@@ -36,7 +36,7 @@ export async function claim(path: Path, call: Call, committed: Committed): Promi
       case 'limit':
         return notClaimed(grant.id, `no answer within ${run.ms} ms`);
       case 'cancelled':
-        return ended(cancelled(call.ctx.signal, 'not_executed'));
+        return ended(cancelled(call.signal, 'not_executed'));
     }
   }
   return committed;
@@ -52,7 +52,7 @@ function notClaimed(id: string, why: string): Ended {
 /** What was approved is not what would run now. Whether or not that can be written down, this call doesn't run. */
 export async function voidGrants(path: Path, call: Call, why: string): Promise<void> {
   for (const grant of call.notes.grants) {
-    await withinLimits(() => grant.void(why), { signal: call.ctx.signal, clock: path.clock, hardMs: call.hardMs });
+    await withinLimits(() => grant.void(why), { signal: call.signal, clock: path.clock, hardMs: call.hardMs });
   }
 }
 

@@ -89,7 +89,7 @@ async function consult<T extends LedgerClaim | undefined>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<Ended | { readonly stage: 'told'; readonly value: T }> {
   const run = await withinLimits(({ signal }) => work(signal), {
-    signal: call.ctx.signal,
+    signal: call.signal,
     clock: path.clock,
     hardMs: call.hardMs,
   });
@@ -103,7 +103,7 @@ async function consult<T extends LedgerClaim | undefined>(
       return ended(failed(stillRunning(run.ms), 'not_executed', { retryable: true }));
     case 'cancelled':
       if (run.late) await release(run.late.value);
-      return ended(cancelled(call.ctx.signal, 'not_executed'));
+      return ended(cancelled(call.signal, 'not_executed'));
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Executed, Failure, Outcome, RawJson, Reason } from '../contracts/index.ts';
-import { printable } from '../tools/index.ts';
+import { type Abortable, printable } from '../tools/index.ts';
 import type { Ended } from './call-path.ts';
 
 /** Most wrong fields named in one answer; a model corrects these first. */
@@ -25,7 +25,7 @@ export function failed(message: string, executed: Executed, more: Partial<Failur
   };
 }
 
-export function cancelled(signal: AbortSignal, executed: Executed, partial?: RawJson): Outcome {
+export function cancelled(signal: Abortable, executed: Executed, partial?: RawJson): Outcome {
   const effect = {
     not_executed: 'It did not run.',
     executed: 'It had already run.',

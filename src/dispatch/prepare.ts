@@ -23,7 +23,7 @@ const MOST_CORRECTIONS = 100;
 export async function prepare(path: Path, call: Call): Promise<Ended | Prepared> {
   const { name } = call.request;
   const parsed = parseArguments(call);
-  if (call.ctx.signal.aborted) return ended(cancelled(call.ctx.signal, 'not_executed'));
+  if (call.signal.aborted) return ended(cancelled(call.signal, 'not_executed'));
   const found = findSafely(path, name);
   if (!found) return ended(noSuchTool(name));
   call.notes.tool = found.tool;

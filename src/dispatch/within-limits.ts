@@ -1,4 +1,4 @@
-import { onAbort } from '../tools/index.ts';
+import { type Abortable, onAbort } from '../tools/index.ts';
 import type { Clock } from './clock.ts';
 
 const GRACE_MS = 50;
@@ -27,7 +27,7 @@ export interface WorkScope {
 }
 
 export interface WorkLimits {
-  readonly signal: AbortSignal;
+  readonly signal: Abortable;
   readonly clock: Clock;
   readonly idleMs?: number;
   readonly hardMs?: number;

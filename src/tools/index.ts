@@ -16,6 +16,7 @@ export {
   type VisitOptions,
 } from './asking.ts';
 export { BridleError, isBridleError } from './bridle-error.ts';
+export { type Abortable, Cancellation, signalOf } from './cancellation.ts';
 export { canonicalJson, sha256 } from './canonical.ts';
 export { checkTool } from './check-tool.ts';
 export { type Cursors, type CursorsOptions, cursors, type Page } from './cursors.ts';

@@ -1,3 +1,5 @@
+import { type Abortable, Cancellation } from './cancellation.ts';
+
 /**
  * The callbacks lie on the signal itself. A WeakMap would do the same, but keeps each signal and all that hangs on it
  * until the next full collection, and every call has a signal of its own.
@@ -15,7 +17,8 @@ interface Watched extends AbortSignal {
  * @param signal one that has not fired yet
  * @returns the unsubscribe function
  */
-export function onAbort(signal: AbortSignal, callback: () => void): () => void {
+export function onAbort(signal: Abortable, callback: () => void): () => void {
+  if (signal instanceof Cancellation) return signal.onAbort(callback);
   const waiting = callbacksOf(signal);
   waiting.add(callback);
   return () => {

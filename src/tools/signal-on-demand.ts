@@ -1,3 +1,5 @@
+import { type Abortable, Cancellation } from './cancellation.ts';
+
 interface Signalled {
   readonly signal: AbortSignal;
 }
@@ -19,9 +21,17 @@ const SIGNAL: PropertyDescriptor & ThisType<SignalOnDemand> = {
 export class SignalOnDemand {
   declare readonly signal: AbortSignal;
   readonly [OF]: Signalled;
+  /** Private, since a copy must not have it: its signal may be another one. */
+  readonly #cancellation: Cancellation | undefined;
 
   constructor(of: Signalled) {
     this[OF] = of;
+    this.#cancellation = of instanceof Cancellation ? of : undefined;
     Object.defineProperty(this, 'signal', SIGNAL);
+  }
+
+  /** Whether `ctx` is still wanted, without making its signal where that can be told. */
+  static abortableOf(ctx: Signalled): Abortable {
+    return (#cancellation in ctx && ctx.#cancellation) || ctx.signal;
   }
 }

@@ -1,5 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import type { CallContext, Json, JsonObject, TraceContext, VisitNotes } from '../../contracts/index.ts';
+import type {
+  CallContext,
+  Identity,
+  InputKind,
+  Json,
+  JsonObject,
+  TraceContext,
+  VisitNotes,
+} from '../../contracts/index.ts';
+import { Cancellation, SignalOnDemand } from '../../tools/index.ts';
 import { CODES } from '../wire/index.ts';
 import { answerable, askClient } from './client-input.ts';
 import { isObject } from './is-object.ts';
@@ -31,29 +40,47 @@ export function callContext(
     readonly visits?: Json[];
   },
 ): CallContext {
-  const { peer, signal, meta } = exchange;
-  const trace = meta.traceparent === undefined ? undefined : traceIn(meta);
+  const ctx = new ServedContext(exchange, onEvent);
   const { push } = exchange;
-  const canAnswer = answerable(exchange.capabilities);
-  return {
-    callId: randomUUID(),
-    who: peer.who,
-    signal,
-    idleMs: exchange.limitMs ?? IDLE_MS,
-    hardMs: exchange.limitMs ?? HARD_MS,
-    onEvent,
-    canAnswer,
-    ...(push &&
-      canAnswer.includes('url') && { visits: notesOf(push, exchange.limitMs === undefined ? visits : undefined) }),
-    ...(exchange.disconnect && { disconnect: exchange.disconnect }),
-    ...(answers && { answers }),
-    ...(redelivery !== undefined && { redelivery }),
-    ...(trace && { trace }),
+  if (push && ctx.canAnswer.includes('url'))
+    ctx.visits = notesOf(push, exchange.limitMs === undefined ? visits : undefined);
+  if (answers) ctx.answers = answers;
+  if (redelivery !== undefined) ctx.redelivery = redelivery;
+  return ctx;
+}
+
+/** A class, since its signal is made on demand, and so that every call's context has the same shape. */
+class ServedContext extends SignalOnDemand implements CallContext {
+  readonly callId = randomUUID();
+  readonly who: Identity;
+  readonly idleMs: number;
+  readonly hardMs: number;
+  readonly onEvent: OnEvent;
+  readonly canAnswer: readonly InputKind[];
+  // Only where there is something in them: whoever gets the call looks at what is there.
+  declare readonly disconnect?: () => void;
+  declare readonly trace?: TraceContext;
+  declare readonly input?: NonNullable<CallContext['input']>;
+  declare readonly takesQuestions?: true;
+  declare visits?: VisitNotes;
+  declare answers?: Answers;
+  declare redelivery?: string;
+
+  constructor(exchange: Exchange, onEvent: OnEvent) {
+    const { signal, meta, disconnect, limitMs } = exchange;
+    super(signal instanceof Cancellation ? signal : { signal });
+    this.who = exchange.peer.who;
+    this.idleMs = limitMs ?? IDLE_MS;
+    this.hardMs = limitMs ?? HARD_MS;
+    this.onEvent = onEvent;
+    this.canAnswer = answerable(exchange.capabilities);
+    const trace = meta.traceparent === undefined ? undefined : traceIn(meta);
+    if (trace) this.trace = trace;
+    if (disconnect) this.disconnect = disconnect;
     // Revision 2026-07-28 has no requests from server to client: there, input is asked for by an input_required result.
-    ...(exchange.ask && !exchange.asksByResult
-      ? { input: (request) => askClient(exchange, request.parse()) }
-      : { takesQuestions: true }),
-  };
+    if (exchange.ask && !exchange.asksByResult) this.input = (request) => askClient(exchange, request.parse());
+    else this.takesQuestions = true;
+  }
 }
 
 /** Visits as 2025-11-25 has them. A task asks for them, since it needn't end for that. */

@@ -8,6 +8,7 @@ import type {
   Outcome,
   SourceResult,
 } from '../../contracts/index.ts';
+import { signalOf } from '../../tools/index.ts';
 import { CODES, META } from '../wire/index.ts';
 import { answerInPlace, assertCanAnswer } from './answer-in-place.ts';
 import { type Answers, answersIn, callContext, eventRelay } from './call-context.ts';
@@ -147,7 +148,7 @@ async function completed(
   else if (given.type === 'ref/resource') ref = { type: 'resource', uriTemplate: text(given, 'uri') };
   else throw new RpcError(CODES.invalidParams, 'Invalid params: ref.type must be ref/prompt or ref/resource');
   const { peer, signal } = exchange;
-  const { values, total, hasMore } = await content.complete(ref, asked, known, peer.who, signal);
+  const { values, total, hasMore } = await content.complete(ref, asked, known, peer.who, signalOf(signal));
   const completion = {
     values: [...values],
     ...(total !== undefined && { total }),

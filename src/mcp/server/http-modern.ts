@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Identity, ToolDefinition, ToolHost } from '../../contracts/index.ts';
+import { Cancellation } from '../../tools/index.ts';
 import { CODES } from '../wire/index.ts';
 import { rpcErrorOf } from './answers.ts';
 import type { EventStreams } from './event-stream.ts';
@@ -31,7 +32,7 @@ export interface ModernHttp {
 export function modernHttp(served: Served, streams: EventStreams): ModernHttp {
   const { service, answers } = served;
   const listening = new Set<Listening>();
-  const running = new Set<AbortController>();
+  const running = new Set<Cancellation>();
 
   const refuse = (response: ServerResponse, message: Incoming, error: RpcError, status: number) => {
     const id = message.kind === 'request' || message.kind === 'invalid' ? message.id : null;
@@ -82,7 +83,7 @@ export function modernHttp(served: Served, streams: EventStreams): ModernHttp {
       takesStream,
     }: { readonly who: Identity; readonly envelope: Envelope; readonly takesStream: boolean },
   ): Promise<void> => {
-    const cancel = new AbortController();
+    const cancel = new Cancellation();
     running.add(cancel);
     // Closing the stream is how a request is cancelled (Streamable HTTP, "Cancellation").
     response.once('close', () => {
@@ -90,9 +91,9 @@ export function modernHttp(served: Served, streams: EventStreams): ModernHttp {
     });
     const reply = new PostReply(response, takesStream && !streams.isFull ? () => openStream(response) : null);
     const exchange = modernExchange(who, envelope, {
-      signal: cancel.signal,
+      signal: cancel,
       notify(told, about) {
-        if (!cancel.signal.aborted) reply.send(notificationMessage(told, about));
+        if (!cancel.aborted) reply.send(notificationMessage(told, about));
       },
     });
     const result = await answers.answer(method, params, exchange);

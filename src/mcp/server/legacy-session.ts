@@ -1,4 +1,5 @@
 import type { Identity, Json, JsonObject } from '../../contracts/index.ts';
+import { type Abortable, Cancellation, signalOf } from '../../tools/index.ts';
 import { CODES, LEGACY_REVISION, LEGACY_REVISIONS } from '../wire/index.ts';
 import type { Answers } from './answers.ts';
 import type { Changes } from './changes.ts';
@@ -69,7 +70,7 @@ export class LegacySession {
   readonly #changes: Changes;
   /** Sends what belongs to no request. */
   readonly #push: (message: string) => void;
-  readonly #running = new Map<Id, Set<AbortController>>();
+  readonly #running = new Map<Id, Set<Cancellation>>();
   readonly #asked = new Map<Id, Asked>();
   readonly #subscribed = new Map<string, () => void>();
   readonly #unfollow: () => void;
@@ -106,21 +107,17 @@ export class LegacySession {
   async answer(
     { id, method, params }: { readonly id: Id; readonly method: string; readonly params: JsonObject },
     way: Way,
-    gone?: AbortSignal,
   ): Promise<string | KeptText | RpcError | null> {
     const own = this.#own(method, params);
     if (own !== undefined) return own;
-    const cancel = new AbortController();
-    const isGone = () => cancel.abort();
-    gone?.addEventListener('abort', isGone, { once: true });
+    const cancel = new Cancellation();
     const running = this.#running.get(id) ?? new Set();
     running.add(cancel);
     this.#running.set(id, running);
     try {
-      const answer = await this.#answers.answer(method, params, this.#exchange(params, cancel.signal, way));
-      return cancel.signal.aborted ? null : answer;
+      const answer = await this.#answers.answer(method, params, this.#exchange(params, cancel, way));
+      return cancel.aborted ? null : answer;
     } finally {
-      gone?.removeEventListener('abort', isGone);
       running.delete(cancel);
       if (running.size === 0) this.#running.delete(id);
     }
@@ -187,7 +184,7 @@ export class LegacySession {
     return '{}';
   }
 
-  #exchange(params: JsonObject, signal: AbortSignal, { send, disconnect }: Way): Exchange {
+  #exchange(params: JsonObject, signal: Abortable, { send, disconnect }: Way): Exchange {
     return {
       peer: { who: this.#who, conversation: this.#conversation, era: 'legacy' },
       signal,
@@ -208,9 +205,10 @@ export class LegacySession {
   async #ask(
     method: string,
     params: JsonObject | undefined,
-    signal: AbortSignal,
+    wanted: Abortable,
     send: (message: string) => boolean,
   ): Promise<Json> {
+    const signal = signalOf(wanted);
     signal.throwIfAborted();
     if (this.#asked.size >= MAX_ASKED) throw new Error('too many questions wait for this client');
     // Told apart from the client's own ids, which a careless client might take it for.

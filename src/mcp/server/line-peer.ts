@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 import type { Identity, Json, JsonObject } from '../../contracts/index.ts';
+import { Cancellation } from '../../tools/index.ts';
 import { CODES, frameReader } from '../wire/index.ts';
 import { rpcErrorOf } from './answers.ts';
 import { isDeeperThan, MAX_DEPTH } from './json-text.ts';
@@ -51,7 +52,7 @@ export function linePeer(
 ): LinePeer {
   const conversation = randomUUID();
   const { answers } = served;
-  const running = new Map<Id, Set<AbortController>>();
+  const running = new Map<Id, Set<Cancellation>>();
   const streams = new Map<Id, Listening>();
   let session: LegacySession | undefined;
   let closed = false;
@@ -104,17 +105,17 @@ export function linePeer(
       streams.set(id, listen(served, { id, params, who }, send));
       return null;
     }
-    const cancel = new AbortController();
+    const cancel = new Cancellation();
     const same = running.get(id) ?? new Set();
     same.add(cancel);
     running.set(id, same);
     const notify = (told: string, about: JsonObject) => {
-      if (!cancel.signal.aborted) send(notificationMessage(told, about));
+      if (!cancel.aborted) send(notificationMessage(told, about));
     };
     try {
-      const exchange = modernExchange(who, envelope, { signal: cancel.signal, notify, conversation });
+      const exchange = modernExchange(who, envelope, { signal: cancel, notify, conversation });
       const result = await answers.answer(method, params, exchange);
-      return cancel.signal.aborted ? null : result;
+      return cancel.aborted ? null : result;
     } finally {
       same.delete(cancel);
       if (same.size === 0) running.delete(id);

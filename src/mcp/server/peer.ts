@@ -1,5 +1,5 @@
 import type { Identity, Json, JsonObject } from '../../contracts/index.ts';
-import { canonicalJson, sha256 } from '../../tools/index.ts';
+import { type Abortable, canonicalJson, sha256 } from '../../tools/index.ts';
 import type { RpcError } from './rpc.ts';
 
 /** Who is at the other end, and how it speaks. */
@@ -28,7 +28,7 @@ function digestOf({ agent, user, via, scopes }: Identity): string {
 export interface Exchange {
   readonly peer: Peer;
   /** Aborted when the request is cancelled, or nobody is left to be answered. */
-  readonly signal: AbortSignal;
+  readonly signal: Abortable;
   /** The request's `_meta`. */
   readonly meta: JsonObject;
   /** The client's capabilities, as it declared them. */

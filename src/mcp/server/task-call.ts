@@ -1,4 +1,5 @@
 import type { JsonObject, ToolDefinition, ToolExecution } from '../../contracts/index.ts';
+import { type Abortable, Cancellation, onAbort } from '../../tools/index.ts';
 import { CODES, META } from '../wire/index.ts';
 import { isObject } from './is-object.ts';
 import { note } from './notes.ts';
@@ -95,33 +96,33 @@ function start(call: Call, task: Task, execution: ToolExecution): void {
 /** The call as any other, until its handler lets its caller go. */
 function untilLetGo(call: Call, execution: ToolExecution): Promise<string> {
   const { service, tasks, params, exchange } = call;
-  const stop = new AbortController();
+  const stop = new Cancellation();
   // What it asked before it let its caller go is known to its legs alone, so it goes on in legs.
-  const relay: Exchange = { ...relayOf(call, execution, stop.signal), asksByResult: true };
+  const relay: Exchange = { ...relayOf(call, execution, stop), asksByResult: true };
   let task: Task | undefined;
   const abort = () => stop.abort();
   if (exchange.signal.aborted) abort();
-  exchange.signal.addEventListener('abort', abort, { once: true });
+  let forget = onAbort(exchange.signal, abort);
   const gone = new Promise<string>((resolve) => {
     relay.disconnect = () => {
       task ??= tasks.begin(exchange.peer.who, { tool: execution.ttlMs });
       if (!task || relay.ask) return;
-      exchange.signal.removeEventListener('abort', abort);
-      task.signal.addEventListener('abort', abort, { once: true });
+      forget();
+      forget = onAbort(task.signal, abort);
       handOver(call, relay, task);
       resolve(created(service, task));
     };
   });
   const answer = callTool(service, params, relay);
   void endOf(answer).then((end) => {
-    exchange.signal.removeEventListener('abort', abort);
+    forget();
     if (task) tasks.end(task, end);
   });
   return Promise.race([gone, answer]);
 }
 
 /** The exchange of a call that may outlive its request. */
-function relayOf({ exchange }: Call, { ttlMs = DEFAULT_TTL_MS }: ToolExecution, signal: AbortSignal): Exchange {
+function relayOf({ exchange }: Call, { ttlMs = DEFAULT_TTL_MS }: ToolExecution, signal: Abortable): Exchange {
   const { peer, meta, capabilities, push } = exchange;
   return {
     ...(push && { push }),

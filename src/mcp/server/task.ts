@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../contracts/index.ts';
+import { onAbort } from '../../tools/index.ts';
 import { isObject } from './is-object.ts';
 import type { Exchange } from './peer.ts';
 import type { TaskEnd, TaskRecord, TaskStore } from './task-store.ts';
@@ -93,11 +94,11 @@ export class Task {
     const gone = new Promise<void>((resolve) => {
       leave = resolve;
     });
-    signal.addEventListener('abort', leave, { once: true });
+    const forget = onAbort(signal, leave);
     this.#waiting.add(exchange);
     for (const key of [...this.#asked.keys()]) this.#put(key);
     await Promise.race([this.ended, gone]);
-    signal.removeEventListener('abort', leave);
+    forget();
     this.#waiting.delete(exchange);
   }
 
