@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { existsSync, linkSync, lstatSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, lstatSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -209,6 +209,32 @@ describe.runIf(process.platform !== 'win32')('a Unix socket', () => {
     const one = client(path);
     one.say(modern(1, 'tools/list'));
     await one.answer(1);
+    await handle.close();
+  });
+
+  test('that a dead server left is taken by exactly one of several that come at once, which is reached', async () => {
+    const path = join(folder, 's');
+    await leftBehind(path);
+    const coming = Array.from({ length: 5 }, () => serve(tableHost({}), { socket: { path } }));
+    const came = await Promise.allSettled(coming);
+    const handles = came.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    expect(handles).toHaveLength(1);
+    const refusals = came.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+    for (const refusal of refusals) expect(refusal).toMatchObject({ code: 'serve_address' });
+    const one = client(path);
+    one.say(modern(1, 'tools/list'));
+    await one.answer(1);
+    expect(readdirSync(folder)).toEqual(['s']);
+    await handles[0]?.close();
+  });
+
+  test('is taken where a server died while it took it', async () => {
+    const path = join(folder, 's');
+    await leftBehind(path);
+    // No process has this number: it is beyond what a system gives.
+    writeFileSync(`${path}.lock`, '2147483646');
+    const { handle } = await start(tableHost({}), path);
+    expect(readdirSync(folder)).toEqual(['s']);
     await handle.close();
   });
 

@@ -29,3 +29,30 @@ test('a stream that is quiet shows that it is there, one that said something doe
   stream.send('late');
   streams.close();
 });
+
+test('a peer that takes nothing for four beats is given up, and one that takes it in between is not', () => {
+  const streams = new EventStreams(1);
+  const { response } = fakeResponse();
+  let unread = 100;
+  Object.defineProperty(response, 'writableLength', { get: () => unread });
+  const stream = streams.begin(response);
+  for (let beat = 0; beat < 3; beat += 1) stream.beat();
+  unread = 0;
+  stream.beat();
+  unread = 100;
+  for (let beat = 0; beat < 3; beat += 1) stream.beat();
+  expect(response.destroyed).toBe(false);
+  stream.beat();
+  expect(response.destroyed).toBe(true);
+  streams.close();
+});
+
+test('a peer that reads more slowly than it is told is cut before it costs more than it may', () => {
+  const streams = new EventStreams(1);
+  const { response } = fakeResponse();
+  Object.defineProperty(response, 'writableLength', { get: () => 4 * 1024 * 1024 + 1 });
+  const stream = streams.begin(response);
+  stream.send('{}');
+  expect(response.destroyed).toBe(true);
+  streams.close();
+});

@@ -16,7 +16,7 @@ import type { SessionIds } from './session-id.ts';
 /** How long a session without a request or an open stream is held, in milliseconds. Its id is good for longer. */
 const IDLE_MS = 30 * 60_000;
 const SWEEP_MS = 60_000;
-/** Ids of sessions that their clients ended, of which none is taken again. */
+/** Sessions that are over, of which none is taken again. */
 const MAX_ENDED = 100_000;
 const SESSION = 'mcp-session-id';
 const MAX_BATCH = 100;
@@ -52,13 +52,13 @@ export function legacyHttp(
     const idle = [...sessions].filter(([, session]) => !session.isBusy);
     const victim = idle.find(([, session]) => session.caller === caller) ?? idle[0];
     if (!victim) return false;
-    markEnded(victim[0]);
+    markEnded(victim[1]);
     forget(...victim);
     return true;
   }
 
-  function markEnded(id: string): void {
-    ended.add(id);
+  function markEnded({ conversation }: HttpSession): void {
+    ended.add(conversation);
     const [oldest] = ended;
     if (ended.size > MAX_ENDED && oldest !== undefined) ended.delete(oldest);
   }
@@ -74,8 +74,8 @@ export function legacyHttp(
       known.touch();
       return known;
     }
-    const facts = ended.has(id) ? null : ids.open(id);
-    if (!facts || facts.caller !== caller || !hasRoom(caller)) return null;
+    const facts = ids.open(id);
+    if (!facts || ended.has(facts.conversation) || facts.caller !== caller || !hasRoom(caller)) return null;
     const session = new HttpSession(served, streams, { who, ...facts });
     sessions.set(id, session);
     return session;
@@ -196,7 +196,7 @@ export function legacyHttp(
       }
       if (request.method === 'GET') return get(request, response, session);
       if (request.method === 'DELETE') {
-        markEnded(id);
+        markEnded(session);
         forget(id, session);
         response.writeHead(200).end();
         return;

@@ -21,6 +21,7 @@ const PRIMED_SINCE = '2025-11-25';
 
 /** One session over HTTP: what it says goes over as many connections as its client opens. */
 export class HttpSession {
+  readonly conversation: string;
   readonly caller: string;
   readonly revision: string;
   readonly #session: LegacySession;
@@ -37,6 +38,7 @@ export class HttpSession {
 
   constructor(served: Served, streams: EventStreams, { who, ...facts }: SessionFacts & { readonly who: Identity }) {
     const { conversation, caller, revision, capabilities } = facts;
+    this.conversation = conversation;
     this.caller = caller;
     this.revision = revision;
     this.#streams = streams;

@@ -1,4 +1,4 @@
-import { chmodSync, lstatSync, unlinkSync } from 'node:fs';
+import { chmodSync, lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
 import { isAbsolute } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
@@ -13,6 +13,9 @@ import { servedBy } from './served.ts';
 const MAX_PATH_BYTES = 103;
 /** How long a server at the same address may take to show that it is there, in milliseconds. */
 const PROBE_MS = 1_000;
+/** How often, and after which pauses in milliseconds, a place is tried that another server is about to take. */
+const LOCK_TRIES = 100;
+const LOCK_PAUSE_MS = 50;
 
 /**
  * Serves a Unix socket, each connection as a client of its own, with the lines of stdio; see `serve`. Who may connect is
@@ -31,7 +34,6 @@ export async function serveOverSocket(
       'Choose a shorter path, such as one in /run or /tmp.',
     );
   }
-  await makeRoom(path);
   notePreviews(host);
   const served = servedBy(host);
   const peers = new Map<LinePeer, () => void>();
@@ -46,7 +48,7 @@ export async function serveOverSocket(
     socket.once('end', end).once('close', end).once('error', end);
   });
   try {
-    await listen(server, path);
+    await takePlace(path, () => listen(server, path));
   } catch (error) {
     served.close();
     throw error;
@@ -78,15 +80,54 @@ function asPath(given: string): string {
   return isAbsolute(given) ? given : `./${given}`;
 }
 
-/** A socket that a process left behind is taken away; one that somebody serves, or another kind of file, is not. */
-async function makeRoom(path: string): Promise<void> {
+/**
+ * A socket that a process left behind is taken away; one that somebody serves, or another kind of file, is not. Of several
+ * that come at once one looks at a time: else the last would take away what another has just begun to serve.
+ */
+async function takePlace(path: string, listen: () => Promise<void>): Promise<void> {
   const there = lstatSync(path, { throwIfNoEntry: false });
-  if (!there) return;
+  if (!there) return listen();
   if (!there.isSocket())
     throw refused(path, 'there is a file of that name', 'Choose another path, or remove the file.');
-  if (await answers(path))
-    throw refused(path, 'somebody serves it already', 'Choose another path, or end the other server.');
-  unlinkSync(path);
+  const release = await alone(path);
+  try {
+    if (await answers(path))
+      throw refused(path, 'somebody serves it already', 'Choose another path, or end the other server.');
+    rmSync(path, { force: true });
+    await listen();
+  } finally {
+    release();
+  }
+}
+
+/** Holds a file beside the socket, with the number of this process in it. One of a process that is gone holds nobody. */
+async function alone(path: string): Promise<() => void> {
+  const file = `${path}.lock`;
+  for (let left = LOCK_TRIES; left > 0; left -= 1) {
+    try {
+      writeFileSync(file, String(process.pid), { flag: 'wx', mode: 0o600 });
+      return () => rmSync(file, { force: true });
+    } catch (cause) {
+      if (!(cause instanceof Error && 'code' in cause && cause.code === 'EEXIST')) {
+        throw refused(path, `${file} can't be made`, 'Choose a path in a folder of yours.', cause);
+      }
+    }
+    if (isLeft(file)) rmSync(file, { force: true });
+    else await new Promise((resolve) => setTimeout(resolve, LOCK_PAUSE_MS));
+  }
+  throw refused(path, `another server is about to take it (${file})`, 'Try again, or choose another path.');
+}
+
+function isLeft(file: string): boolean {
+  try {
+    const pid = Number(readFileSync(file, 'utf8'));
+    // It may just be written.
+    if (!Number.isInteger(pid) || pid <= 0) return false;
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ESRCH';
+  }
 }
 
 function answers(path: string): Promise<boolean> {
