@@ -8,11 +8,15 @@ import { LEGACY, legacyBody, messagesOf, modernBody, modernHeaders, until } from
 
 const FORM = { elicitation: { form: {} } };
 let nth = 0;
-const unique = () => `text ${(nth += 1)} ${'x'.repeat(nth % 200)}`;
+const number = () => {
+  nth += 1;
+  return nth;
+};
+const unique = () => `text ${number()} ${'x'.repeat(nth % 200)}`;
 const textOf = (message) => message.result?.content?.[0]?.text;
 
 async function modern(at, name, args, { capabilities = {}, more = {}, ...options } = {}) {
-  const id = `m${(nth += 1)}`;
+  const id = `m${number()}`;
   const body = modernBody(id, 'tools/call', { name, arguments: args, ...more }, capabilities);
   const messages = messagesOf(await at.http.send({ headers: modernHeaders('tools/call', name), body, ...options }));
   const last = messages.at(-1);
@@ -28,18 +32,22 @@ async function session(at, capabilities = {}) {
   const headers = { 'mcp-session-id': opened.headers['mcp-session-id'], 'mcp-protocol-version': LEGACY };
   const note = await at.http.send({ headers, body: '{"jsonrpc":"2.0","method":"notifications/initialized"}' });
   assert.equal(note.status, 202);
-  let id = 0;
+  let last = 0;
+  const next = () => {
+    last += 1;
+    return last;
+  };
   return {
     headers,
     async ask(method, params) {
-      const own = (id += 1);
-      const last = messagesOf(await at.http.send({ headers, body: legacyBody(own, method, params) })).at(-1);
-      assert.equal(last?.id, own);
-      return last;
+      const own = next();
+      const answer = messagesOf(await at.http.send({ headers, body: legacyBody(own, method, params) })).at(-1);
+      assert.equal(answer?.id, own);
+      return answer;
     },
-    open: (method, params) => at.http.open({ headers, body: legacyBody((id += 1), method, params), alone: true }),
-    listen: (last) =>
-      at.http.open({ method: 'GET', headers: { ...headers, ...(last && { 'last-event-id': last }) }, alone: true }),
+    open: (method, params) => at.http.open({ headers, body: legacyBody(next(), method, params), alone: true }),
+    listen: (after) =>
+      at.http.open({ method: 'GET', headers: { ...headers, ...(after && { 'last-event-id': after }) }, alone: true }),
     tell: (message) => at.http.send({ headers, body: JSON.stringify({ jsonrpc: '2.0', ...message }) }),
     close: () => at.http.send({ method: 'DELETE', headers }),
   };
@@ -90,7 +98,7 @@ export const VISITS = {
     await one.close();
   },
   async 'changes listened for without a session'(at) {
-    const id = `l${(nth += 1)}`;
+    const id = `l${number()}`;
     const params = { notifications: { toolsListChanged: true, resourceSubscriptions: ['notes://one'] } };
     const headers = modernHeaders('subscriptions/listen');
     const stream = await at.http.open({ headers, body: modernBody(id, 'subscriptions/listen', params), alone: true });
