@@ -39,7 +39,7 @@ const CLIENTS = 12;
 /** Rounds of every kind of visit before the first look: what is made once is there then. */
 const WARM_ROUNDS = 40;
 /** What may be left of memory: what is bounded fills over time, such as the names of sessions that are over. */
-const MAX_GROWN = (minutes < 10 ? 8 : 24) * 1024 * 1024;
+const MAX_GROWN = (minutes < 10 ? 12 : 24) * 1024 * 1024;
 /** So few of the visits that a timer which any other kind left behind would show. */
 const TASK = 'a task';
 /** How long what was left may take to go: sessions that were left stay until others need their place, all else goes. */

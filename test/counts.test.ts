@@ -29,9 +29,11 @@ test('each property test of the loop stands there with how much it plays, and pr
 
 test('the clients of others stand there in the versions that are tried', () => {
   const { devDependencies } = JSON.parse(textOf('package.json')) as { devDependencies: Record<string, string> };
-  expect(stated).toContain(`| \`@anthropic-ai/sdk\` | ${devDependencies['@anthropic-ai/sdk']} |`);
+  for (const name of ['@anthropic-ai/sdk', '@modelcontextprotocol/sdk', '@modelcontextprotocol/client']) {
+    expect(stated).toContain(`| \`${name}\` | ${devDependencies[name]} |`);
+  }
   const peers = /const PEERS = \{([^}]*)\}/.exec(textOf('scripts/test-peers.mjs'))?.[1] ?? '';
   const versions = [...peers.matchAll(/'?([@\w/-]+)'?: '([\d.]+)'/g)];
-  expect(versions).toHaveLength(3);
+  expect(versions).toHaveLength(7);
   for (const [, name = '', version = ''] of versions) expect(stated).toContain(`| \`${name}\` | ${version} |`);
 });

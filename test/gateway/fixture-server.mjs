@@ -1,4 +1,4 @@
-/** A server that asks its caller for everything it can be asked for, and tells of what it does. */
+/** A server that asks its caller for everything it can be asked for, and tells of what it does; with `--http` over HTTP. */
 import { contentSource, definePrompt, defineResource, defineResourceTemplate, defineTool, toolHost } from 'bridle';
 import { serve } from 'bridle/server';
 
@@ -95,4 +95,9 @@ const content = contentSource({
   ],
 });
 
-await serve(await toolHost({ tools, content: [content] }), { stdio: true });
+const host = await toolHost({ tools, content: [content] });
+if (process.argv.includes('--http')) {
+  const { url } = await serve(host, { http: { port: 0, token: false } });
+  process.send?.({ url });
+  process.once('disconnect', () => process.exit());
+} else await serve(host, { stdio: true });
