@@ -165,20 +165,27 @@ class SourceContext extends SignalOnDemand implements DispatchedContext {
     this.hardMs = call.hardMs;
     this.conversation = call.request.conversation;
     this.maxResultChars = call.maxResultChars;
-    this.onEvent = (event) => {
+    // V8 puts a function that is written where a property is set among what lives long, and all that hangs on it stays until
+    // the next full collection. So these stand for themselves first.
+    const onEvent: typeof this.onEvent = (event) => {
       if (!scope.awaited()) return;
       if (event.kind === 'progress') scope.touch();
       quietly(() => call.ctx.onEvent?.(event));
     };
+    this.onEvent = onEvent;
     if (takesQuestions) this.takesQuestions = true;
     if (canAnswer) this.canAnswer = canAnswer;
-    if (disconnect) this.disconnect = () => quietly(() => call.ctx.disconnect?.());
+    if (disconnect) {
+      const letGo = () => quietly(() => call.ctx.disconnect?.());
+      this.disconnect = letGo;
+    }
     if (visits) this.visits = visits;
     if (answers) this.answers = answers;
     if (trace) this.trace = trace;
     if (input) {
       const from = (): InputOrigin => ({ callId, server: tool.ref.server, tool: tool.ref.tool, signal: scope.signal });
-      this.input = (request) => whilePaused(scope, () => askHost(path, call, request, from()));
+      const ask = (request: RawJson) => whilePaused(scope, () => askHost(path, call, request, from()));
+      this.input = ask;
     }
   }
 }

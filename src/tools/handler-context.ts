@@ -27,13 +27,18 @@ export class HandlerContext extends SignalOnDemand implements ToolContext {
     this.sample = sample;
     this.roots = roots;
     this.canAsk = canAsk;
-    this.progress = (done, total, message) => {
+    // V8 puts a function that is written where a property is set among what lives long, and all that hangs on it stays until
+    // the next full collection. So these stand for themselves first.
+    const progress: ToolContext['progress'] = (done, total, message) => {
       const raw = rawFrom({ progress: done, ...(total !== undefined && { total }), ...(message && { message }) });
       ctx.onEvent?.({ kind: 'progress', raw });
     };
-    this.log = (data, level = 'info') => {
+    const log: ToolContext['log'] = (data, level = 'info') => {
       ctx.onEvent?.({ kind: 'log', raw: rawFrom({ level, data: toJson(data ?? null) }) });
     };
-    this.disconnect = () => ctx.disconnect?.();
+    const disconnect = () => ctx.disconnect?.();
+    this.progress = progress;
+    this.log = log;
+    this.disconnect = disconnect;
   }
 }

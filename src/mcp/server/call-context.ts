@@ -78,8 +78,11 @@ class ServedContext extends SignalOnDemand implements CallContext {
     if (trace) this.trace = trace;
     if (disconnect) this.disconnect = disconnect;
     // Revision 2026-07-28 has no requests from server to client: there, input is asked for by an input_required result.
-    if (exchange.ask && !exchange.asksByResult) this.input = (request) => askClient(exchange, request.parse());
-    else this.takesQuestions = true;
+    if (exchange.ask && !exchange.asksByResult) {
+      // Not written where the property is set: V8 keeps such a function, and its request, until the next full collection.
+      const ask: NonNullable<CallContext['input']> = (request) => askClient(exchange, request.parse());
+      this.input = ask;
+    } else this.takesQuestions = true;
   }
 }
 
