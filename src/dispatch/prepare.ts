@@ -110,18 +110,18 @@ function visible(path: Path, call: Call, tool: ToolDefinition): boolean {
 }
 
 function parseArguments(call: Call): Ended | FixedArguments {
-  const { text } = call.request.args;
   let value: Json;
   try {
     value = call.request.args.parse();
   } catch {
+    const { text } = call.request.args;
     call.notes.args = { value: () => shortened(text) };
     return refused('invalid', [reason('arguments_not_json', notJson(text))]);
   }
   const args = fixArguments(value);
   if (!args) {
     // Recorders go through what they are given: one that can't would leave this call out.
-    const kept = isTooDeep(value) ? shortened(text) : value;
+    const kept = isTooDeep(value) ? shortened(call.request.args.text) : value;
     call.notes.args = { value: () => kept };
     const got =
       typeof value === 'object' && value !== null && !Array.isArray(value) ? 'one nested too deeply' : jsonType(value);

@@ -60,7 +60,7 @@ export { type OutputFormat, outputFormat } from './output-format.ts';
 export { headersFor, headerValue, type ParamHeader, paramHeaders } from './param-headers.ts';
 export { type PlannedTool, planThenAct } from './plan-then-act.ts';
 export { cutAt, printable } from './printable.ts';
-export { rawFrom, rawJson } from './raw-json.ts';
+export { rawFrom, rawJson, rawParsed } from './raw-json.ts';
 export {
   audio,
   type BlockOptions,

@@ -1,5 +1,5 @@
 import type { Json, JsonObject, Outcome } from '../../contracts/index.ts';
-import { canonicalJson, rawFrom, sha256 } from '../../tools/index.ts';
+import { canonicalJson, rawParsed, sha256 } from '../../tools/index.ts';
 import { CODES } from '../wire/index.ts';
 import { answerInPlace, assertCanAnswer } from './answer-in-place.ts';
 import { type Answers, answersIn, callContext, eventRelay } from './call-context.ts';
@@ -30,7 +30,7 @@ export async function callTool(service: Service, params: JsonObject, exchange: E
   const call = (answers: Answers | undefined) =>
     host.call({
       name,
-      args: rawFrom(args),
+      args: rawParsed(args),
       profile: 'relay',
       conversation,
       ctx: callContext(exchange, events.onEvent, { answers, redelivery: leg?.redelivery, visits }),
