@@ -157,7 +157,8 @@ export async function openWorkspace(
   const optionsFor = (key: string) => ({
     capabilities: asksCallers || lentTo.has(key) ? { ...CLIENT_CAPABILITIES, sampling: {} } : CLIENT_CAPABILITIES,
     input,
-    ...(log.asked && { logLevel: log.asked }),
+    // Who calls says how much of a server's log it wants; what isn't wanted goes no further than here.
+    ...(asksCallers ? { logLevel: log.asked ?? 'debug' } : log.asked && { logLevel: log.asked }),
   });
   const show = (text: string) => (prompter ?? io.stderr).write(text);
   const servers = project.servers.map((server) =>

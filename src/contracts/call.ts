@@ -1,5 +1,5 @@
 import type { Identity, ServerRef } from './identity.ts';
-import type { Json, RawJson } from './json.ts';
+import type { Json, JsonObject, RawJson } from './json.ts';
 import type { Provenance } from './origin.ts';
 import type { Reason } from './tool.ts';
 
@@ -20,6 +20,8 @@ export interface Failure {
   readonly timedOut?: boolean;
   /** The request itself was wrong, and not what it asks for: an error of the protocol, where the caller speaks one. */
   readonly badRequest?: boolean;
+  /** What the caller would have had to declare that it answers (MCP ClientCapabilities): an error of MCP 2026-07-28. */
+  readonly requires?: JsonObject;
 }
 
 /** Of a run of another agent that a call started: what comes back with its answer, said by the host and never by a server. */

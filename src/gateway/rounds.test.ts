@@ -156,7 +156,7 @@ describe('a request state', () => {
     for (const [subject, given] of attempts) {
       expect(await rounds.run(subject, caller(given), says)).toMatchObject({
         kind: 'failure',
-        failure: { category: 'validation', executed: 'not_executed' },
+        failure: { category: 'validation', executed: 'not_executed', badRequest: true },
       });
     }
     expect(await new Rounds().run(SUBJECT, caller(answering(state)), says)).toMatchObject({ kind: 'failure' });

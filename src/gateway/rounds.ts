@@ -156,6 +156,7 @@ function refused({ kind, name }: Subject, why: string): SourceResult {
     message: `The request state that came with this request for the ${kind} "${name}" ${why}. Nothing was done by it. Make the request again without a state, and answer what it asks.`,
     executed: 'not_executed',
     attempts: [],
+    badRequest: true,
   };
   return { kind: 'failure', failure };
 }

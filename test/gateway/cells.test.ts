@@ -58,8 +58,13 @@ describe.each(cells)('a client of $revision in front of a server that is $key', 
 
   test('is not asked for what it never said that it answers', async () => {
     const one = await asked(revision, { roots: {} });
-    const result = await one.callTool({ name: `mcp__${key}__form`, arguments: {} });
-    expect(textOf(result)).toMatch(key === 'older' ? /^(cancel|decline)$/ : /the client did not declare/);
+    const result = one.callTool({ name: `mcp__${key}__form`, arguments: {} });
+    // A server of the newest revision says what would have to be declared, and so does the gateway to a client of it.
+    if (key === 'newer' && revision === '2026-07-28') {
+      await expect(result).rejects.toMatchObject({ code: -32021, data: { requiredCapabilities: { elicitation: {} } } });
+    } else {
+      expect(textOf(await result)).toMatch(key === 'older' ? /^(cancel|decline)$/ : /the client did not declare/);
+    }
     expect(at.gateway.status().waiting).toBe(0);
   });
 

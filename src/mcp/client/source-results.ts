@@ -38,7 +38,16 @@ export function failureOf(error: unknown, what: string): Failure {
     executed: error.executed,
     attempts: [],
     ...(error.rpc?.data && { partial: error.rpc.data }),
+    ...requiredBy(error),
   };
+}
+
+/** What a server of 2026-07-28 wants that the caller of this very request didn't declare. */
+function requiredBy({ rpc }: McpError): Pick<Failure, 'requires'> {
+  if (rpc?.code !== CODES.missingCapability) return {};
+  const data = rpc.data?.parse();
+  const required = isObject(data) ? data.requiredCapabilities : undefined;
+  return isObject(required) ? { requires: required } : {};
 }
 
 /** A result as it arrived; only its envelope is looked at. */

@@ -9,7 +9,9 @@ export type McpAnswer =
   | { readonly kind: 'input_required'; readonly result: JsonObject }
   | { readonly kind: 'unknown_tool' }
   /** The request was wrong as one of the protocol. */
-  | { readonly kind: 'bad_request'; readonly message: string };
+  | { readonly kind: 'bad_request'; readonly message: string }
+  /** It wants what the caller never declared. `otherwise` is for one of a revision that has no such error. */
+  | { readonly kind: 'lacks'; readonly requires: JsonObject; readonly otherwise: McpAnswer & { kind: 'result' } };
 
 function sentences(reasons: readonly Reason[], otherwise: string): string {
   return reasons.length === 0 ? otherwise : reasons.map((reason) => reason.text).join(' ');
@@ -19,7 +21,7 @@ function notRun(category: Failure['category'], message: string): Failure {
   return { category, retryable: false, message, executed: 'not_executed', attempts: [] };
 }
 
-function failed(failure: Failure, more: JsonObject = {}): McpAnswer {
+function failed(failure: Failure, more: JsonObject = {}): McpAnswer & { kind: 'result' } {
   const text = JSON.stringify({ ...failureToWire(failure), ...more });
   const result: JsonObject = { content: [{ type: 'text', text }], isError: true };
   return { kind: 'result', result, text: JSON.stringify(result) };
@@ -69,6 +71,9 @@ export function outcomeToMcp(outcome: Outcome): McpAnswer {
     case 'failed':
     case 'cancelled':
       if (outcome.failure.badRequest) return { kind: 'bad_request', message: outcome.failure.message };
+      if (outcome.failure.requires) {
+        return { kind: 'lacks', requires: outcome.failure.requires, otherwise: failed(outcome.failure) };
+      }
       return failed(outcome.failure);
     default:
       return outcome satisfies never;

@@ -3,7 +3,7 @@ import { canonicalJson, rawParsed, sha256 } from '../../tools/index.ts';
 import { CODES } from '../wire/index.ts';
 import { answerInPlace, assertCanAnswer } from './answer-in-place.ts';
 import { type Answers, answersIn, callContext, eventRelay } from './call-context.ts';
-import { visitsFirst } from './client-input.ts';
+import { lacks, visitsFirst } from './client-input.ts';
 import { givenStates } from './given-states.ts';
 import { isObject } from './is-object.ts';
 import { outcomeToMcp } from './outcome-to-mcp.ts';
@@ -57,6 +57,9 @@ export async function callTool(service: Service, params: JsonObject, exchange: E
     case 'input_required':
       assertCanAnswer(exchange, answer.result);
       return modernResult({ result: answer.result, text: JSON.stringify(answer.result) }, service.infoText);
+    case 'lacks':
+      if (peer.era === 'modern') throw lacks(answer.requires);
+      return legacyResult(answer.otherwise);
     case 'result':
       return peer.era === 'legacy' ? legacyResult(answer) : modernResult(answer, service.infoText);
     default:
