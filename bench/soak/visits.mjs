@@ -200,6 +200,9 @@ function lines(path, sent) {
   });
 }
 
+/** What the server takes of a body, in bytes. */
+const TOO_LONG = 1_000_000;
+
 const legal = modernHeaders('tools/call', 'echo');
 const wrong = (body, headers = legal) => ({ body, headers });
 
@@ -228,7 +231,13 @@ export const MALFORMED = [
 ];
 
 export async function malformed(at, which) {
-  const answer = await at.http.send({ ...MALFORMED[which % MALFORMED.length], alone: true });
+  const request = MALFORMED[which % MALFORMED.length];
+  const answer = await at.http.send({ ...request, alone: true }).catch((error) => {
+    // A server that answers before it has read all closes the connection, and the answer may be lost to who still writes.
+    if (request.body.length > TOO_LONG && ['EPIPE', 'ECONNRESET'].includes(error.code)) return null;
+    throw error;
+  });
+  if (answer === null) return;
   const { error } = JSON.parse(answer.text);
   assert.ok(Number.isInteger(error.code) && typeof error.message === 'string', answer.text);
 }
