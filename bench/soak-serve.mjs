@@ -36,10 +36,12 @@ if (!(minutes > 0)) throw new Error(`--minutes takes a positive number, not '${v
 
 /** Clients at once. */
 const CLIENTS = 12;
+/** Shortest time from one visit of a client to its next, in milliseconds: what is bounded shouldn't be full at once. */
+const PACE_MS = 120;
 /** Rounds of every kind of visit before the first look: what is made once is there then. */
 const WARM_ROUNDS = 40;
 /** What may be left of memory: what is bounded fills over time, such as the names of sessions that are over. */
-const MAX_GROWN = (minutes < 10 ? 12 : 24) * 1024 * 1024;
+const MAX_GROWN = (minutes < 10 ? 12 : 32) * 1024 * 1024;
 /** So few of the visits that a timer which any other kind left behind would show. */
 const TASK = 'a task';
 /** How long what was left may take to go: sessions that were left stay until others need their place, all else goes. */
@@ -118,6 +120,7 @@ const problems = [];
 async function client() {
   while (Date.now() < ends && problems.length === 0 && !crashed) {
     const chance = next(100);
+    const pause = new Promise((resolve) => setTimeout(resolve, PACE_MS));
     try {
       if (chance < 5) {
         await malformed(at, next(1_000));
@@ -132,6 +135,7 @@ async function client() {
     } catch (error) {
       problems.push(error.message);
     }
+    await pause;
   }
 }
 const progress = setInterval(async () => {
