@@ -1,4 +1,5 @@
-import type { CallOutcomeRecord, Recorder } from '../contracts/index.ts';
+import type { Recorder } from '../contracts/index.ts';
+import { endOf } from '../gateway/index.ts';
 import { printable } from '../tools/index.ts';
 import type { CommandIo, ParsedCommand } from './command.ts';
 import { flag } from './parse.ts';
@@ -26,9 +27,4 @@ export function callLines(parsed: ParsedCommand, io: CommandIo): Recorder | unde
       }
     },
   };
-}
-
-function endOf({ outcome }: CallOutcomeRecord): string {
-  if (outcome.kind === 'ok' && outcome.isError) return 'error';
-  return outcome.kind;
 }

@@ -32,6 +32,11 @@ export const GATEWAY_COMMAND: CommandSpec = {
   options: {
     host: { type: 'string', value: 'HOST', help: 'listen on this address (default: 127.0.0.1)' },
     port: { type: 'string', value: 'N', help: 'listen on this port, 0: any that is free (default: 8390)' },
+    'operations-port': {
+      type: 'string',
+      value: 'N',
+      help: 'tell /healthz, /readyz and /metrics on this port of 127.0.0.1, 0: any that is free',
+    },
     config: CONFIG_OPTION,
     stdio: { type: 'boolean', help: 'serve the one client that started this, over its stdin and stdout' },
     as: { type: 'string', value: 'NAME', help: 'which agent that client is (--stdio)' },

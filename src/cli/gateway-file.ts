@@ -30,10 +30,16 @@ export async function gatewaySettings(parsed: ParsedCommand, io: CommandIo): Pro
   }
   const read = readGatewayConfig(value ?? {}, file);
   const host = stringOption(parsed, 'host') ?? read.host;
-  const config = { ...read, host, port: portOption(parsed) ?? read.port };
+  const told = portOption(parsed, 'operations-port');
+  const config = {
+    ...read,
+    host,
+    port: portOption(parsed) ?? read.port,
+    ...(told !== undefined && { operations: { host: '127.0.0.1', port: told } }),
+  };
   const isKnown = flag(parsed, 'stdio') ? config.agents.size > 0 : [...config.agents.values()].some(hasKey);
   if (isKnown) return config;
-  if (value === undefined && isLoopback(config.host)) return alone(config);
+  if (value === undefined && isLoopback(host.includes(':') ? `[${host}]` : host)) return alone(config);
   const what = value === undefined ? `There is no file ${file}` : `No agent in ${file} has a key`;
   throw new BridleError('gateway_no_agents', `${what}, so nobody could be known who calls.`, {
     hint: `Make a key with 'bridle gateway key NAME', and put its digest into the file.`,

@@ -11,19 +11,23 @@ export interface ServedGateway {
   readonly url: string;
   readonly gateway: Gateway;
   readonly settings: GatewaySettings;
+  /** Where health and metrics are told. */
+  readonly operations?: string;
 }
 
-export function servedJson({ url, gateway, settings }: ServedGateway): object {
+export function servedJson({ url, gateway, settings, operations }: ServedGateway): object {
   const { servers } = gateway.status();
   const agents = [...settings.agents.keys()].map((agent) => ({ agent, tools: toolsOf(gateway, agent) }));
-  return { type: 'served', url, ...(settings.key !== undefined && { key: settings.key }), servers, agents };
+  const { key } = settings;
+  return { type: 'served', url, ...(operations && { operations }), ...(key !== undefined && { key }), servers, agents };
 }
 
 /** What a person has to know of a gateway that has begun: where it is, who may call, and what is missing. */
-export function servedText({ url, gateway, settings }: ServedGateway, style: Style): string {
+export function servedText({ url, gateway, settings, operations }: ServedGateway, style: Style): string {
   const { servers } = gateway.status();
   const agents = [...settings.agents.keys()];
-  const lines = [`${style.bold(url)}`, '', ...serverLines(servers, style)];
+  const told = operations === undefined ? [] : [style.dim(`${operations}: /healthz, /readyz, /metrics`)];
+  const lines = [style.bold(url), ...told, '', ...serverLines(servers, style)];
   if (settings.key === undefined) {
     lines.push(
       '',

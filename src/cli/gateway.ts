@@ -1,7 +1,16 @@
 import { once } from 'node:events';
 import type { ServeHandle } from '../contracts/index.ts';
 import { allRecorders } from '../dispatch/index.ts';
-import { agentPolicies, createGateway, type Gateway, newAgentKey } from '../gateway/index.ts';
+import {
+  agentPolicies,
+  createGateway,
+  type Gateway,
+  type GatewayMetrics,
+  gatewayMetrics,
+  newAgentKey,
+  type Operations,
+  serveOperations,
+} from '../gateway/index.ts';
 import { serve } from '../mcp/server/index.ts';
 import { withHooks } from '../policy/index.ts';
 import { BridleError, printable } from '../tools/index.ts';
@@ -39,7 +48,7 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
   return interruptible(async (signal) => {
     const workspace = await openWorkspace(parsed, io, signal, { asksCallers: true });
     try {
-      return await withGateway({ parsed, io, workspace, settings }, async (gateway, problems) => {
+      return await withGateway({ parsed, io, workspace, settings }, async ({ gateway, problems, metrics }) => {
         await closingOnAbort(signal, workspace.close, () => gateway.ready(waitMs, signal));
         if (signal.aborted) return 0;
         if (flag(parsed, 'check')) return await check(gateway, problems, { parsed, io, workspace, settings });
@@ -47,11 +56,12 @@ export async function run(parsed: ParsedCommand, io: CommandIo): Promise<number>
         warn([...problems(), ...gateway.problems(), ...stillStarting(gateway.readiness())], io);
         const ended =
           client === undefined ? once(signal, 'abort') : Promise.race([once(signal, 'abort'), stdinEnd(io)]);
+        const operations = await operationsOf(gateway, metrics, settings);
         const handle = await serveGateway(gateway, settings, client);
-        if (client === undefined) tellServed(handle, gateway, { parsed, io, workspace, settings });
+        if (client === undefined) tellServed(handle, gateway, { parsed, io, workspace, settings, operations });
         if (!signal.aborted) await ended;
         await gateway.drain(DRAIN_MS);
-        await handle.close();
+        await Promise.all([handle.close(), operations?.close()]);
         return 0;
       });
     } finally {
@@ -67,10 +77,17 @@ interface Surroundings {
   readonly settings: GatewaySettings;
 }
 
+interface OpenGateway {
+  readonly gateway: Gateway;
+  /** What is wrong with the rules, and names that no tool has. */
+  problems(): ReturnType<Gateway['problems']>;
+  readonly metrics: GatewayMetrics;
+}
+
 /** Puts the project's rules, pins, hooks, views, approvals and audit behind one gateway, and closes them after `use`. */
 async function withGateway(
   { parsed, io, workspace, settings }: Surroundings,
-  use: (gateway: Gateway, problems: () => ReturnType<Gateway['problems']>) => Promise<number>,
+  use: (open: OpenGateway) => Promise<number>,
 ): Promise<number> {
   const { project, pins, hooks, views } = workspace;
   const rules = agentPolicies(settings, { layers: project.layers, root: project.root });
@@ -80,12 +97,18 @@ async function withGateway(
   const audit = await openAudit(workspace, io, { agent: 'gateway', via: 'gateway' });
   const told = openTelemetry(workspace, io, (text) => warn([{ room: 'cli', code: 'telemetry', text }], io));
   const isCheck = flag(parsed, 'check');
+  const metrics = gatewayMetrics();
   const gateway = createGateway({
     agents: settings.agents,
     servers: workspace.servers,
     policy: withHooks(pins.wrap(rules.policy), hooks),
     asker: inbox.asker({ park: { waitMs: 0 } }),
-    recorder: allRecorders(isCheck ? undefined : audit.recorder, callLines(parsed, io), told.recorder),
+    recorder: allRecorders(
+      isCheck ? undefined : audit.recorder,
+      callLines(parsed, io),
+      told.recorder,
+      metrics.recorder,
+    ),
     views: views.set,
     idempotency: stateLedger(state),
     info: { name: 'bridle-gateway', version: version() },
@@ -95,10 +118,11 @@ async function withGateway(
     (reason) => warn([reason], io),
   );
   try {
-    return await use(gateway, () => {
+    const problems = () => {
       const isWhole = gateway.readiness().every(({ state }) => state === 'ready');
       return [...ruleProblems, ...(isWhole ? rules.unused(gateway.tools()) : [])];
-    });
+    };
+    return await use({ gateway, problems, metrics });
   } finally {
     gateway.close();
     await audit.close();
@@ -112,12 +136,25 @@ function serveGateway(gateway: Gateway, { host, port }: GatewaySettings, client?
   return serve(gateway.host, { http: { host, port, identify: gateway.identify } });
 }
 
+async function operationsOf(
+  gateway: Gateway,
+  metrics: GatewayMetrics,
+  { operations }: GatewaySettings,
+): Promise<Operations | undefined> {
+  if (!operations) return undefined;
+  return serveOperations({ ...operations, status: gateway.status, metrics: () => metrics.text(gateway.status()) });
+}
+
 async function stdinEnd({ stdin }: CommandIo): Promise<void> {
   if (!stdin.readableEnded && !stdin.destroyed) await Promise.race([once(stdin, 'end'), once(stdin, 'close')]);
 }
 
-function tellServed(handle: ServeHandle, gateway: Gateway, { parsed, io, settings }: Surroundings): void {
-  const served = { url: handle.url ?? '', gateway, settings };
+function tellServed(
+  handle: ServeHandle,
+  gateway: Gateway,
+  { parsed, io, settings, operations }: Surroundings & { readonly operations: Operations | undefined },
+): void {
+  const served = { url: handle.url ?? '', gateway, settings, ...(operations && { operations: operations.url }) };
   if (flag(parsed, 'json')) printJson(io, servedJson(served));
   else io.stdout.write(servedText(served, styleFor(io.stdout, io.env)));
 }

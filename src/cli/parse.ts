@@ -101,16 +101,16 @@ export function numberOption(
 }
 
 /**
- * `--port`: 0 is any that is free.
+ * A port: 0 is any that is free.
  *
- * @throws BridleError `usage` when it is no port
+ * @throws BridleError `usage` when it is none
  */
-export function portOption(parsed: ParsedCommand): number | undefined {
-  const text = stringOption(parsed, 'port');
+export function portOption(parsed: ParsedCommand, name = 'port'): number | undefined {
+  const text = stringOption(parsed, name);
   if (text === undefined) return undefined;
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new BridleError('usage', `--port takes a number from 0 to 65535, not '${text}'.`, {
+  throw new BridleError('usage', `--${name} takes a number from 0 to 65535, not '${text}'.`, {
     hint: '0 is any port that is free.',
   });
 }

@@ -9,6 +9,8 @@ export interface GateCounts {
   /** Calls that were let in, and those that weren't, since the gateway began. */
   readonly calls: number;
   readonly refused: number;
+  /** It is about to end, and lets none in. */
+  readonly isDraining: boolean;
 }
 
 /** Lets calls in, each agent within its limits, until the gateway is about to end. */
@@ -69,7 +71,7 @@ export function callGate(
         if (underWay === 0) drained?.();
       }
     },
-    counts: () => ({ underWay, calls, refused }),
+    counts: () => ({ underWay, calls, refused, isDraining }),
     async drain(ms) {
       isDraining = true;
       if (underWay === 0) return;

@@ -47,6 +47,7 @@ test.each<[string, Json, string]>([
   ['a limit of nothing', { agents: { a: { limits: { callsPerMinute: 0 } } } }, 'must be a whole number from 1 on'],
   ['a port that is none', { port: 70_000 }, 'port must be a number from 0 to 65535'],
   ['no host', { host: '' }, 'host must be an address'],
+  ['operations at no port', { operations: { port: -1 } }, 'operations.port must be a number'],
   ['content that is neither', { agents: { a: { content: 'shop' } } }, 'must be a list of texts, or "all"'],
 ])('%s is refused with its place', (_, value, message) => {
   expect(() => read(value)).toThrow(

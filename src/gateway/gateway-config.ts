@@ -32,11 +32,15 @@ export interface GatewayConfig {
   readonly file: string;
   readonly host: string;
   readonly port: number;
+  /** Where health and metrics are told; absent: nowhere. */
+  readonly operations?: { readonly host: string; readonly port: number };
   readonly agents: ReadonlyMap<string, GatewayAgent>;
 }
 
 const DEFAULT_PORT = 8390;
-const KEYS = ['$schema', 'host', 'port', 'agents'];
+const KEYS = ['$schema', 'host', 'port', 'operations', 'agents'];
+const OPERATIONS_KEYS = ['host', 'port'];
+const LOOPBACK = '127.0.0.1';
 const AGENT_KEYS = ['keys', 'allow', 'ask', 'deny', 'content', 'limits'];
 const LIMIT_KEYS = ['callsPerMinute', 'concurrentCalls'];
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
@@ -69,10 +73,22 @@ export function readGatewayConfig(value: Json, file: string): GatewayConfig {
     }
     agents.set(name, agent);
   }
-  const { host = '127.0.0.1', port = DEFAULT_PORT } = top;
-  if (typeof host !== 'string' || host === '') read.wrong('host', 'must be an address, such as "0.0.0.0"');
-  if (!isCount(port, 0) || port > 65_535) return read.wrong('port', 'must be a number from 0 to 65535');
-  return { file, host: String(host), port, agents };
+  const { operations } = top;
+  return {
+    file,
+    ...addressIn(read, top, '', DEFAULT_PORT),
+    ...(operations !== undefined && {
+      operations: addressIn(read, read.object(operations, 'operations', OPERATIONS_KEYS), 'operations.', 0),
+    }),
+    agents,
+  };
+}
+
+function addressIn(read: Reader, { host = LOOPBACK, port }: JsonObject, at: string, otherwise: number) {
+  if (typeof host !== 'string' || host === '') return read.wrong(`${at}host`, 'must be an address, such as "0.0.0.0"');
+  const number = port ?? otherwise;
+  if (!isCount(number, 0) || number > 65_535) return read.wrong(`${at}port`, 'must be a number from 0 to 65535');
+  return { host, port: number };
 }
 
 function agentIn(read: Reader, name: string, entry: Json): GatewayAgent {

@@ -5,5 +5,7 @@
 export { type AgentKey, keyDigest, newAgentKey } from './agent-key.ts';
 export { type AgentPolicies, agentPolicies } from './agent-policies.ts';
 export { createGateway, type Gateway, type GatewayOptions, type GatewayServer } from './gateway.ts';
+export { endOf, type GatewayMetrics, gatewayMetrics } from './metrics.ts';
+export { type Operations, type OperationsOptions, serveOperations } from './operations.ts';
 export type { GatewayStatus, ServerStatus } from './status.ts';
 export { type CallLimits, type GatewayAgent, type GatewayConfig, readGatewayConfig } from './gateway-config.ts';

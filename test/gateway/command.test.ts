@@ -31,6 +31,7 @@ afterEach(async () => {
 interface Served {
   readonly url: string;
   readonly key?: string;
+  readonly operations?: string;
   readonly servers: readonly { readonly server: string; readonly state: string; readonly tools: number }[];
 }
 
@@ -65,7 +66,8 @@ async function madeKey(name: string): Promise<{ readonly key: string; readonly d
 }
 
 test('without a file it is for one person, who pastes the line that it prints, and approves what is asked', async () => {
-  const { url, key, servers } = await started();
+  const { url, key, servers, operations } = await started(['--operations-port', '0']);
+  expect((await fetch(`${operations}/readyz`)).status).toBe(200);
   expect(servers).toMatchObject([
     { server: 'parts', state: 'ready', tools: 8 },
     { server: 'sdk', state: 'ready', tools: 4 },
