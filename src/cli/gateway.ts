@@ -100,7 +100,7 @@ async function withGateway(
   const metrics = gatewayMetrics();
   const gateway = createGateway({
     agents: settings.agents,
-    servers: workspace.servers,
+    servers: workspace.servers.map(({ source, content, connection }) => ({ source, content, place: connection.place })),
     policy: withHooks(pins.wrap(rules.policy), hooks),
     asker: inbox.asker({ park: { waitMs: 0 } }),
     recorder: allRecorders(

@@ -33,6 +33,8 @@ import { type GatewayStatus, hasContentOf, statusContent, statusOf } from './sta
 export interface GatewayServer {
   readonly source: Source;
   readonly content: ContentSource;
+  /** Where it is, as its failures tell it behind its key: taken out of what clients are told. */
+  readonly place?: string;
 }
 
 export interface GatewayOptions {
@@ -76,12 +78,14 @@ export interface Gateway {
   close(): void;
 }
 
+const FAILED = 'It could not be listed. Whoever runs the gateway is told why.';
+
 /** One endpoint in front of many servers, with a view of its own for each agent. */
 export function createGateway(options: GatewayOptions): Gateway {
   const { agents, policy, recorder, servers, info, secret } = options;
   const rounds = new Rounds({ ...(secret !== undefined && { secret }) });
   const catalog = createCatalog({
-    sources: servers.map(({ source }) => askedSource(source, rounds)),
+    sources: servers.map(({ source, place }) => askedSource(source, rounds, place)),
     policy,
     ...(options.views && { views: options.views }),
   });
@@ -94,8 +98,14 @@ export function createGateway(options: GatewayOptions): Gateway {
     return counts;
   };
   const serverStatus = () => statusOf(catalog.readiness(), countTools());
+  // Why a server fails, and what it printed, is for whoever runs the gateway.
+  const publicStatus = () =>
+    serverStatus().map(({ problem, ...each }) => ({ ...each, ...(problem !== undefined && { problem: FAILED }) }));
   const content = createContentCatalog({
-    sources: [statusContent(agents, serverStatus), ...servers.map((each) => askedContent(each.content, rounds))],
+    sources: [
+      statusContent(agents, publicStatus),
+      ...servers.map((each) => askedContent(each.content, rounds, each.place)),
+    ],
   });
   const dispatcher = createDispatcher({
     find: catalog.find,

@@ -105,6 +105,32 @@ describe('a server that asks in the middle of a call', () => {
     expect(await other.ended).toBe('aborted');
   });
 
+  test('is left with no question that stands when nobody comes back', async () => {
+    const rounds = new Rounds({ waitMs: 1 });
+    const answered = new Promise((resolve) => {
+      void rounds.run(SUBJECT, caller(), async (ctx) => {
+        const given = await asks()(ctx);
+        resolve(answerOf(given));
+        return given;
+      });
+    });
+    expect(await answered).toBe('nobody came back with an answer');
+  });
+
+  test('that breaks while it waits breaks nothing else', async () => {
+    const rounds = new Rounds();
+    let breaks: (error: Error) => void = () => {};
+    const first = await rounds.run(SUBJECT, caller(), (ctx) => {
+      void ctx.input?.(rawFrom(FORM)).catch(() => {});
+      return new Promise((_, reject) => {
+        breaks = reject;
+      });
+    });
+    breaks(new Error('It broke.'));
+    await new Promise((resolve) => setImmediate(resolve));
+    await expect(rounds.run(SUBJECT, caller(answering(stateOf(first))), asks())).rejects.toThrow('It broke.');
+  });
+
   test('learns that its call is over when its caller cancels a leg', async () => {
     const rounds = new Rounds();
     const stop = new AbortController();

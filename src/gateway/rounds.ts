@@ -100,8 +100,7 @@ export class Rounds {
     const { signal } = ctx;
     if (signal.aborted) call.stop();
     const unfollow = signal.aborted ? undefined : onAbort(signal, () => call.stop());
-    const turn = await call.turn();
-    unfollow?.();
+    const turn = await call.turn().finally(() => unfollow?.());
     if ('result' in turn) return this.#sealed(turn.result, bound);
     if (signal.aborted) call.stop();
     const id = randomUUID();

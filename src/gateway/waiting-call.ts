@@ -7,6 +7,7 @@ export type Turn = { readonly result: SourceResult } | { readonly asked: JsonObj
 interface Question {
   readonly request: Json;
   resolve(answer: Json): void;
+  reject(error: Error): void;
 }
 
 type OnEvent = CallContext['onEvent'];
@@ -35,6 +36,8 @@ export class WaitingCall {
       onEvent: (event) => this.#onEvent?.(event),
       input: (request) => this.#ask(request, kinds),
     }).then((result) => ({ result }));
+    // Nobody may be there to hear of it when it fails.
+    this.#result.catch(() => {});
   }
 
   /** Lets the call go on with answers, by the keys under which it asked; what has none is asked again. */
@@ -61,19 +64,22 @@ export class WaitingCall {
     return turn;
   }
 
-  /** Nobody comes back: the server is told that the call is over. */
+  /** Nobody comes back: the server is told that the call is over, and gets no answer to what it asked. */
   stop(): void {
     this.#stop.abort();
+    for (const { reject } of this.#questions.values()) reject(new Error('nobody came back with an answer'));
+    this.#questions.clear();
   }
 
   #ask(request: RawJson, kinds: readonly InputKind[]): Promise<Json> {
     const asked = request.parse();
+    if (this.#stop.signal.aborted) return Promise.reject(new Error('the call is over'));
     // What its client never said that it answers gets the refusal that a client of the server's own would give.
     if (!kinds.includes(kindOf(asked))) return Promise.reject(new Error('the client answers no such request'));
     this.#nth += 1;
     const key = `ask-${this.#nth}`;
-    return new Promise((resolve) => {
-      this.#questions.set(key, { request: withoutEnvelope(asked), resolve });
+    return new Promise((resolve, reject) => {
+      this.#questions.set(key, { request: withoutEnvelope(asked), resolve, reject });
       this.#asked?.();
     });
   }

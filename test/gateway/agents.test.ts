@@ -123,3 +123,24 @@ test('an agent makes as many calls within a minute as it may make', async () => 
   expect(results.map(({ isError }) => isError === true)).toEqual([false, false, true]);
   expect(textOf(results[2])).toMatch(/Make the call again in \d+ seconds/);
 });
+
+test('an agent is told that a server failed, and not where it is', async () => {
+  const dead = await world(
+    [server('gone', ['-e', 'console.error("secret-place"); process.exit(3)']), server('one', [PARTS])],
+    {
+      a: { allow: ['mcp__gone', 'mcp__one'], content: 'all' },
+    },
+  );
+  try {
+    const one = await dead.client('a', '2026-07-28');
+    const { contents } = await one.readResource({ uri: 'bridle://gateway/status' });
+    expect(JSON.stringify(contents)).toContain('It could not be listed');
+    expect(JSON.stringify(contents)).not.toContain('secret-place');
+    expect(JSON.stringify(dead.gateway.problems())).toContain('secret-place');
+    const failed = await one.callTool({ name: 'mcp__one__form', arguments: { no: 'such' } });
+    expect(failed.isError).toBe(true);
+    expect(textOf(failed)).not.toContain('fixture-server');
+  } finally {
+    await dead.close();
+  }
+});

@@ -51,7 +51,7 @@ export async function world(
   const { policy } = agentPolicies(config, { layers: [], root: '/' });
   const gateway = createGateway({
     agents: config.agents,
-    servers: connections.map((each) => ({ source: mcpSource(each), content: mcpContent(each) })),
+    servers: connections.map((each) => ({ source: mcpSource(each), content: mcpContent(each), place: each.place })),
     policy: more.wrap?.(policy) ?? policy,
     asker: refuseAsker(),
     recorder: nullRecorder(),

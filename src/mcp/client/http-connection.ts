@@ -6,7 +6,7 @@ import { McpError } from './errors.ts';
 import { type HttpClient, httpClient } from './http-client.ts';
 import { httpCredentials } from './http-credentials.ts';
 import type { HttpPlan } from './http-link.ts';
-import { type HttpTarget, httpName } from './http-target.ts';
+import { type HttpTarget, httpName, httpPlace } from './http-target.ts';
 import { isObject } from './message.ts';
 import { noiseLog } from './noise-log.ts';
 import type { OldSse } from './old-sse.ts';
@@ -49,6 +49,8 @@ export interface HttpConnection extends Connection {
   ready(signal: AbortSignal, ms: number): Promise<About>;
   /** Has the server tell of changes of a resource, over all its links, until the returned function is called. */
   watch(uri: string): () => void;
+  /** Where the server is, as messages tell it beside its key: its URL, without what may be secret. */
+  readonly place: string;
   /** The limits of the server's entry, where it has some. */
   readonly limits: CallLimits;
   /** What the server said of itself; null before. */
@@ -240,6 +242,7 @@ export function connectHttp(server: HttpServer, options: HttpOptions = {}): Http
 
   return {
     server: ref,
+    place: httpPlace(server),
     limits: limitsOf(server),
     get counters() {
       return { starts, noise: noise.count().all, stray };

@@ -63,7 +63,11 @@ function decoded(part: string): string {
 
 /** How a server is called in messages: by its key and its URL without what may be secret. */
 export function httpName(server: HttpServer): string {
-  return `MCP server ${printable(JSON.stringify(server.key))} (${printable(shownUrl(server.url))})`;
+  return `MCP server ${printable(JSON.stringify(server.key))} (${httpPlace(server)})`;
+}
+
+export function httpPlace({ url }: Pick<HttpServer, 'url'>): string {
+  return printable(shownUrl(url));
 }
 
 /**

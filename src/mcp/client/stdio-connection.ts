@@ -41,6 +41,8 @@ export interface StdioConnection extends Connection {
   ready(signal: AbortSignal, ms: number): Promise<About>;
   /** Has the server tell of changes of a resource, over all its links, until the returned function is called. */
   watch(uri: string): () => void;
+  /** Where the server is, as messages tell it beside its key: its command line, without secrets. */
+  readonly place: string;
   /** The limits of the server's entry, where it has some. */
   readonly limits: CallLimits;
   /** What the server said of itself when it started; null before. */
@@ -84,7 +86,8 @@ export function connectStdio(server: StdioServer, options: StdioOptions = {}): S
     fingerprint: serverFingerprint(server.command, args),
     trustAnnotations: server.trustAnnotations ?? false,
   };
-  const name = `MCP server ${printable(JSON.stringify(server.key))} (${printable(commandLine(server))})`;
+  const place = printable(commandLine(server));
+  const name = `MCP server ${printable(JSON.stringify(server.key))} (${place})`;
   const noise = noiseLog(clean);
   const children = new Set<StdioProcess>();
   let starts = 0;
@@ -142,6 +145,7 @@ export function connectStdio(server: StdioServer, options: StdioOptions = {}): S
 
   return {
     server: ref,
+    place,
     limits: limitsOf(server),
     get counters() {
       return { starts, noise: noise.count().all, stray };
