@@ -49,38 +49,39 @@ function bracketed(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-function answer(
-  { host, status, metrics }: OperationsOptions,
-  request: IncomingMessage,
-  response: ServerResponse,
-): void {
-  const say = (code: number, type: string, body: string) => {
-    response.writeHead(code, { 'content-type': type, 'cache-control': 'no-store' }).end(body);
-  };
-  const text = (code: number, body: string) => say(code, 'text/plain; charset=utf-8', `${body}\n`);
+interface Told {
+  readonly status: number;
+  readonly body: string;
+  /** Default: text. */
+  readonly type?: string;
+  readonly allow?: string;
+}
+
+const TEXT = 'text/plain; charset=utf-8';
+
+function answer(options: OperationsOptions, request: IncomingMessage, response: ServerResponse): void {
+  const { status, body, type = TEXT, allow } = toldOf(options, request);
+  const headers = { 'content-type': type, 'cache-control': 'no-store', ...(allow !== undefined && { allow }) };
+  response.writeHead(status, headers).end(body);
+}
+
+function toldOf({ host, status, metrics }: OperationsOptions, { headers, method, url }: IncomingMessage): Told {
   // A page in a browser that took a name of ours for itself (DNS rebinding) learns nothing.
-  const asked = request.headers.host?.replace(/:\d+$/, '') ?? '';
-  if (isLoopback(bracketed(host)) && !isLoopback(asked)) return text(403, 'Forbidden: not this host');
-  if (request.method !== 'GET' && request.method !== 'HEAD') {
-    response.setHeader('allow', 'GET, HEAD');
-    return text(405, 'Method not allowed');
-  }
-  switch (request.url?.split('?')[0]) {
+  const asked = headers.host?.replace(/:\d+$/, '') ?? '';
+  if (isLoopback(bracketed(host)) && !isLoopback(asked)) return { status: 403, body: 'Forbidden: not this host\n' };
+  if (method !== 'GET' && method !== 'HEAD') return { status: 405, body: 'Method not allowed\n', allow: 'GET, HEAD' };
+  switch (url?.split('?')[0]) {
     case '/healthz':
-      return text(200, 'ok');
+      return { status: 200, body: 'ok\n' };
     case '/readyz': {
       const { servers, calls } = status();
-      const { isDraining } = calls;
-      const isReady = !isDraining && servers.every(({ state }) => state !== 'waiting');
-      return say(
-        isReady ? 200 : 503,
-        'application/json',
-        JSON.stringify({ ready: isReady, draining: isDraining, servers }),
-      );
+      const ready = !calls.isDraining && servers.every(({ state }) => state !== 'waiting');
+      const body = JSON.stringify({ ready, draining: calls.isDraining, servers });
+      return { status: ready ? 200 : 503, type: 'application/json', body };
     }
     case '/metrics':
-      return say(200, 'text/plain; version=0.0.4; charset=utf-8', metrics());
+      return { status: 200, type: 'text/plain; version=0.0.4; charset=utf-8', body: metrics() };
     default:
-      return text(404, 'Not found: there are /healthz, /readyz and /metrics');
+      return { status: 404, body: 'Not found: there are /healthz, /readyz and /metrics\n' };
   }
 }
